@@ -1,0 +1,103 @@
+"""The verifier: every static rule that a program must keep before a machine runs it."""
+
+from isa.accesses import accesses
+from isa.assembly import format_instruction
+from isa.dtypes import Region
+from isa.errors import FieldRangeError, VerificationError
+from isa.instruction import Instruction
+from isa.instructions.control import Halt, Signal, Wait
+from isa.instructions.matrix import Convolve
+from isa.program import Program
+from isa.verifier.memory import MemoryCheck
+from isa.verifier.ordering import Ordering
+from isa.verifier.rules import check_instruction
+from isa.verifier.sequences import AccumulatorSequences
+
+
+def verify(program: Program) -> None:
+    """Raise VerificationError, naming instruction, value and limit, unless the program keeps all rules.
+
+    Checked are: field ranges; units, shapes, types and alignment against the target; sums that are
+    started, continued and finished in step; addresses within SRAM and regions, no store to a region
+    that is read-only; waits whose signals stand before them, signals that are waited for; Halt once, at
+    the end; no race: of two accesses to a byte, one of them a write, the later in program order waits for
+    the earlier; no read of a byte that nothing wrote; output tensors written completely.
+    """
+    _check_tables(program)
+    _check_halt(program)
+    _Walk(program).run()
+
+
+class _Walk:
+    """One pass over the instructions in program order."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._ordering = Ordering(program.target)
+        self._sequences = AccumulatorSequences()
+        self._memory = MemoryCheck(program, self._ordering.queues)
+
+    def run(self) -> None:
+        """Check every instruction, then what must hold at the end."""
+        for index, instruction in enumerate(self._program.instructions):
+            try:
+                check_instruction(instruction, self._program.target)
+                self._check_in_context(index, instruction)
+            except (VerificationError, FieldRangeError) as error:
+                raise _located(self._program, index, str(error)) from None
+        if (unfinished := self._sequences.unfinished()) is not None:
+            raise _located(self._program, *unfinished)
+        if (unawaited := self._ordering.unawaited_signal()) is not None:
+            raise _located(self._program, *unawaited)
+        for symbol in self._program.symbols:
+            self._memory.check_symbol(symbol)
+
+    def _check_in_context(self, index: int, instruction: Instruction) -> None:
+        queue = instruction.queue
+        if queue is None:
+            return
+        if isinstance(instruction, Wait):
+            self._ordering.wait(index, queue, instruction)
+        elif isinstance(instruction, Signal):
+            self._ordering.signal(index, queue, instruction)
+        else:
+            if isinstance(instruction, Convolve):
+                self._sequences.check(index, queue, instruction)
+            number, clock = self._ordering.advance(index, queue)
+            self._memory.check(index, number, clock, accesses(instruction))
+
+
+def _check_tables(program: Program) -> None:
+    """Check that the parts of a program fit each other."""
+    instructions, layers = len(program.instructions), len(program.layers)
+    if len(program.layer_of) != instructions:
+        raise VerificationError(
+            f"layer_of has {len(program.layer_of)} entries for {instructions} instructions"
+        )
+    for index, layer in enumerate(program.layer_of):
+        if not 0 <= layer < layers:
+            raise VerificationError(f"layer_of[{index}] = {layer}: the program has {layers} layers")
+    for region, content_bytes in (
+        (Region.CODE, program.code_bytes),
+        (Region.CONSTANTS, len(program.constants)),
+    ):
+        size_bytes = program.region_bytes.get(region, 0)
+        if size_bytes < content_bytes:
+            raise VerificationError(
+                f"region_bytes[{region.name}] = {size_bytes}: its content has {content_bytes} bytes"
+            )
+
+
+def _check_halt(program: Program) -> None:
+    halts = [index for index, i in enumerate(program.instructions) if isinstance(i, Halt)]
+    last = len(program.instructions) - 1
+    if not halts:
+        raise VerificationError(f"no Halt: it must be the last of the {last + 1} instructions")
+    if halts != [last]:
+        raise _located(program, halts[0], f"Halt must stand once, as the last instruction ({last})")
+
+
+def _located(program: Program, index: int, what: str) -> VerificationError:
+    return VerificationError(
+        f"instruction {index} ({format_instruction(program.instructions[index])}): {what}"
+    )

@@ -1,0 +1,1 @@
+"""The compiler: NNAPI graph in, program out. Start reading at `pipeline.py`."""

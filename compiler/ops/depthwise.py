@@ -1,0 +1,166 @@
+"""DEPTHWISE_CONV_2D."""
+
+import dataclasses
+from collections.abc import Sequence
+
+from compiler.errors import GraphError
+from compiler.graph import OperandType
+from compiler.nnapi import FuseCode, OperationCode
+from compiler.operation import ImportedInput, OperationSpec, OperationView, TfliteOperator, register
+from compiler.ops import tflite_options
+from compiler.ops.lowering import (
+    WeightOperands,
+    constant_weights,
+    image_shape,
+    matrix_product_macs,
+    operation_number,
+    requantization_fields,
+    whole_output,
+    window_fields,
+    window_footprint,
+)
+from compiler.ops.operands import failed, fused_activation, positive_scalar, quant8_input, quant8_output
+from compiler.ops.quantization import (
+    activation_range,
+    check_bias,
+    check_convolution_multiplier,
+    convolution_requantization,
+)
+from compiler.ops.window import Window, locate_window, parse_window
+from compiler.stage import Access, Box, LoweringContext, Stage, StageInput, Tile, View
+from isa.instruction import Instruction, UnitKind
+from isa.instructions.vector import DepthwiseConvolve
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class DepthwiseAttributes:
+    """Window, output channels per input channel, and fused activation; data layout is NHWC."""
+
+    window: Window
+    depth_multiplier: int
+    activation: FuseCode
+
+
+def parse(view: OperationView) -> DepthwiseAttributes:
+    """Read the attributes; GraphError or UnsupportedError if one is not permitted."""
+    operands = locate_window(view, first=3, own=2, dilatable=True)
+    image = quant8_input(view, 0, "input", (4,)).dimensions
+    filters = quant8_input(view, 1, "filter", (4,)).dimensions
+    window = parse_window(view, operands, image[1:3], filters[1:3])
+    multiplier = positive_scalar(view, operands.rest, "depth multiplier")
+    return DepthwiseAttributes(window, multiplier, fused_activation(view, operands.rest + 1))
+
+
+def infer(view: OperationView) -> tuple[OperandType, ...]:
+    """Check everything; the output is [batches, rows, columns, depth x depth multiplier]."""
+    attributes = parse(view)
+    input_type, filter_type = view.input(0).type, view.input(1).type
+    batches, height, width, depth = input_type.dimensions
+    filters, _, _, channels = filter_type.dimensions
+    if filters != 1:
+        raise failed(view, f"filter (input 1) has first dimension {filters}, must have 1")
+    if channels != depth * attributes.depth_multiplier:
+        raise failed(
+            view,
+            f"filter (input 1) has depth {channels}, must have input depth {depth} x depth multiplier"
+            f" {attributes.depth_multiplier}",
+        )
+    check_bias(view, 2, channels, input_type, filter_type)
+    output = quant8_output(view, (batches, *attributes.window.output_size(height, width), channels))
+    check_convolution_multiplier(view, input_type, filter_type)
+    return (output,)
+
+
+def from_tflite(operator: TfliteOperator) -> Sequence[ImportedInput]:
+    """Map TFLite's DEPTHWISE_CONV_2D; its depth multiplier follows from the shapes, as in TFLite."""
+    depth = tflite_options.dimension(operator, 0, "input", -1)
+    channels = tflite_options.dimension(operator, 1, "filter", -1)
+    if depth < 1 or channels % depth:
+        raise GraphError(
+            f"{tflite_options.label(operator)}: filter depth {channels} must be a multiple of the input's"
+            f" depth {depth}"
+        )
+    return [
+        tflite_options.tensor(operator, 0, "input"),
+        tflite_options.tensor(operator, 1, "filter"),
+        tflite_options.bias(operator, channels),
+        *tflite_options.padding_and_strides(operator),
+        tflite_options.int32(channels // depth),
+        tflite_options.fused_activation(operator),
+        *tflite_options.layout_and_dilations(operator),
+    ]
+
+
+def lower(view: OperationView, context: LoweringContext) -> Sequence[Stage | View]:
+    """One stage on the vector unit; weights keep NNAPI's layout [1, row, column, channel]."""
+    attributes = parse(view)
+    window, multiplier = attributes.window, attributes.depth_multiplier
+    input_type, filter_type, output_type = view.input(0).type, view.input(1).type, view.output().type
+    image, filters = image_shape(input_type.dimensions), image_shape(filter_type.dimensions)
+    domain = image_shape(output_type.dimensions)
+    _, rows, columns, channels = filters
+    requantization = convolution_requantization(input_type, filter_type, output_type, view.numerics)
+    clamp = activation_range(attributes.activation, output_type)
+    fixed = {
+        "input_zero": input_type.zero_point,
+        "weight_zero": filter_type.zero_point,
+        "has_bias": 1,
+        "channel_multiplier": multiplier,
+        **requantization_fields(output_type, requantization, clamp),
+    }
+    footprint = window_footprint(window, image, lambda tile: (tile.c0 // multiplier, tile.c1 // multiplier))
+    operands = WeightOperands(
+        view,
+        constant_weights(view, (rows * columns, channels), channel_axis=1),
+        filters,
+        lambda tile: Box(0, 1, 0, rows, 0, columns, tile.c0, tile.c1),
+    )
+
+    def emit(
+        tile: Tile,
+        unit_mask: int,
+        inputs: tuple[Access, ...],
+        output: Access,
+        constants: tuple[int, ...],
+    ) -> Instruction:
+        packed = Access(0, 0, columns * tile.channels, tile.channels)
+        weights, bias = operands.locate(inputs, constants, packed)
+        return DepthwiseConvolve(
+            unit_mask=unit_mask,
+            weight_address=weights.address,
+            weight_tap_pitch=weights.pixel_pitch,
+            bias_address=bias,
+            **fixed,
+            **window_fields(window, tile, footprint(tile), inputs[0], output),
+        )
+
+    return [
+        Stage(
+            operation=operation_number(view),
+            kind=UnitKind.VECTOR,
+            domain=domain,
+            channel_step=multiplier,
+            inputs=(
+                StageInput(tensor=view.operation.inputs[0], shape=image, footprint=footprint),
+                *operands.inputs,
+            ),
+            output=whole_output(view, domain),
+            constants=operands.constants,
+            emit=emit,
+            shape_key=(window, image, multiplier, len(operands.inputs)),
+            can_clamp=True,
+            macs=matrix_product_macs(domain, rows * columns),
+        )
+    ]
+
+
+register(
+    OperationSpec(
+        code=OperationCode.DEPTHWISE_CONV_2D,
+        summary="2-D convolution of each channel with its own filters",
+        infer=infer,
+        lower=lower,
+        tflite="DEPTHWISE_CONV_2D",
+        from_tflite=from_tflite,
+    )
+)

@@ -1,0 +1,102 @@
+"""FULLY_CONNECTED."""
+
+import dataclasses
+import math
+from collections.abc import Sequence
+
+from compiler.errors import UnsupportedError
+from compiler.graph import OperandType
+from compiler.nnapi import FuseCode, Numerics, OperationCode
+from compiler.operation import ImportedInput, OperationSpec, OperationView, TfliteOperator, register
+from compiler.ops import tflite_options
+from compiler.ops.matrix_stage import convolution_stage
+from compiler.ops.operands import check_counts, failed, fused_activation, quant8_input, quant8_output
+from compiler.ops.quantization import check_bias, check_convolution_multiplier
+from compiler.ops.window import Window, WindowAxis
+from compiler.stage import LoweringContext, Stage, View
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class MatmulAttributes:
+    """The product [batches, depth] x [units, depth] transposed, and the fused activation."""
+
+    batches: int
+    depth: int
+    units: int
+    activation: FuseCode
+
+
+def parse(view: OperationView) -> MatmulAttributes:
+    """Read the attributes; GraphError or UnsupportedError if one is not permitted."""
+    check_counts(view, (4,))
+    input_ranks = range(1 if view.numerics is Numerics.NNAPI27 else 2, 5)
+    image = quant8_input(view, 0, "input", input_ranks).dimensions
+    units, depth = quant8_input(view, 1, "weights", (2,)).dimensions
+    elements = math.prod(image)
+    if elements % depth:
+        raise failed(
+            view,
+            f"input (input 0) {list(image)} has {elements} elements, must have a multiple of the weights'"
+            f" input size {depth}",
+        )
+    return MatmulAttributes(elements // depth, depth, units, fused_activation(view, 3))
+
+
+def infer(view: OperationView) -> tuple[OperandType, ...]:
+    """Check everything; the output is [batches, units]."""
+    attributes = parse(view)
+    input_type, weights_type = view.input(0).type, view.input(1).type
+    check_bias(view, 2, attributes.units, input_type, weights_type)
+    output = quant8_output(view, (attributes.batches, attributes.units))
+    check_convolution_multiplier(view, input_type, weights_type)
+    return (output,)
+
+
+def from_tflite(operator: TfliteOperator) -> Sequence[ImportedInput]:
+    """Map TFLite's FULLY_CONNECTED; its output must have rank 2, its weights the default format."""
+    weights_format = tflite_options.option(operator, "weights_format")
+    if weights_format != "DEFAULT":
+        raise UnsupportedError(
+            f"{tflite_options.label(operator)}: weights format {weights_format} is not"
+            " implemented (only DEFAULT)"
+        )
+    rank = len(operator.outputs[0].type.dimensions)
+    if tflite_options.option(operator, "keep_num_dims") and rank != 2:
+        raise UnsupportedError(
+            f"{tflite_options.label(operator)}: keep_num_dims with an output of rank {rank} is not in NNAPI"
+            " (rank 2)"
+        )
+    return [
+        tflite_options.tensor(operator, 0, "input"),
+        tflite_options.tensor(operator, 1, "weights"),
+        tflite_options.bias(operator, tflite_options.dimension(operator, 1, "weights", 0)),
+        tflite_options.fused_activation(operator),
+    ]
+
+
+def lower(view: OperationView, context: LoweringContext) -> Sequence[Stage | View]:
+    """A 1x1 convolution over an image of one row: a pixel for each batch element."""
+    attributes = parse(view)
+    one = WindowAxis(size=1, stride=1, dilation=1, pad_head=0, pad_tail=0)
+    return [
+        convolution_stage(
+            view,
+            Window(one, one),
+            image=(1, 1, attributes.batches, attributes.depth),
+            filters=(attributes.units, 1, 1, attributes.depth),
+            domain=(1, 1, attributes.batches, attributes.units),
+            activation=attributes.activation,
+        )
+    ]
+
+
+register(
+    OperationSpec(
+        code=OperationCode.FULLY_CONNECTED,
+        summary="Matrix product of the flattened input with transposed weights",
+        infer=infer,
+        lower=lower,
+        tflite="FULLY_CONNECTED",
+        from_tflite=from_tflite,
+    )
+)

@@ -1,0 +1,1 @@
+"""Scheduling: tasks with dependencies, their order, and the instruction stream."""

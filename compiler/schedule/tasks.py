@@ -1,0 +1,110 @@
+"""Tasks and the memory accesses that order them.
+
+A task becomes one instruction. Tasks of one lane run in the order in which they were made; between lanes
+only dependencies order them. Dependencies follow from buffers: a reader waits for the tasks that wrote the
+part it reads, a writer for everyone who used the same addresses before.
+"""
+
+import dataclasses
+from typing import NamedTuple
+
+from compiler.stage import Box, Shape4
+from isa.instruction import Instruction, UnitKind
+
+
+@dataclasses.dataclass(frozen=True, slots=True, order=True)
+class Lane:
+    """An in-order stream of tasks: a unit, or one of the DMA streams of `DmaLane`."""
+
+    kind: UnitKind
+    index: int
+
+
+STREAM_LANE = Lane(UnitKind.DMA, 0)
+"""Constants, and whole tensors that are loaded once: what can be fetched ahead."""
+TILE_LANE = Lane(UnitKind.DMA, 1)
+"""Tiles of tensors that live in DRAM."""
+STORE_LANE = Lane(UnitKind.DMA, 2)
+"""Stores."""
+
+
+@dataclasses.dataclass(slots=True)
+class Task:
+    """One instruction to be. `after` holds, per lane, the last task it must wait for."""
+
+    index: int
+    lane: Lane
+    instruction: Instruction
+    stage: int
+    after: dict[Lane, int]
+
+
+class Use(NamedTuple):
+    """A task's access to the bytes [low, high) of a buffer, and the part of the tensor it means."""
+
+    lane: Lane
+    task: int
+    low: int
+    high: int
+    box: Box | None = None
+    shape: Shape4 | None = None
+
+
+def _disjoint(one: Use, other: Use) -> bool:
+    if one.low >= other.high or other.low >= one.high:
+        return True
+    if one.box is None or other.box is None or one.shape != other.shape:
+        return False
+    a, b = one.box, other.box
+    return any(a[i] >= b[i + 1] or b[i] >= a[i + 1] for i in range(0, 8, 2))
+
+
+@dataclasses.dataclass(slots=True)
+class Buffer:
+    """Bytes that hold one thing for one life. Uses are byte ranges from the buffer's start.
+
+    `before` are the buffers that held these addresses earlier.
+    """
+
+    address: int
+    size_bytes: int
+    before: tuple["Buffer", ...] = ()
+    writes: list[Use] = dataclasses.field(default_factory=list)
+    reads: list[Use] = dataclasses.field(default_factory=list)
+
+    def read(self, use: Use, after: dict[Lane, int]) -> None:
+        """Record a read; add the tasks it must follow to `after`."""
+        for write in self.writes:
+            if not _disjoint(write, use):
+                _follow(after, write)
+        self.reads.append(use)
+
+    def write(self, use: Use, after: dict[Lane, int]) -> None:
+        """Record a write; add the tasks it must follow to `after`."""
+        for old in self.before:
+            low, high = use.low + self.address - old.address, use.high + self.address - old.address
+            for earlier in (*old.writes, *old.reads):
+                if earlier.low < high and low < earlier.high:
+                    _follow(after, earlier)
+        self.writes.append(use)
+
+
+def _follow(after: dict[Lane, int], use: Use) -> None:
+    if after.get(use.lane, -1) < use.task:
+        after[use.lane] = use.task
+
+
+class SramBuffers:
+    """The buffers that last held each SRAM address."""
+
+    def __init__(self) -> None:
+        self._recent: list[Buffer] = []
+
+    def new(self, address: int, size_bytes: int) -> Buffer:
+        """A buffer at these addresses, following all that held any of them before."""
+        end = address + size_bytes
+        before = tuple(b for b in self._recent if b.address < end and address < b.address + b.size_bytes)
+        buffer = Buffer(address, size_bytes, before)
+        self._recent = [b for b in self._recent if b.address < address or b.address + b.size_bytes > end]
+        self._recent.append(buffer)
+        return buffer

@@ -1,0 +1,1 @@
+"""Tiling: how a stage is cut into tiles, and what a cut costs."""

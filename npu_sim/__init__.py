@@ -1,0 +1,1 @@
+"""The machine: a SimPy model of an NPU that executes programs on simulated bytes."""

@@ -1,0 +1,1 @@
+"""The framework under the units: hooks, instruction queues, semaphores, contention."""

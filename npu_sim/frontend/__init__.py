@@ -1,0 +1,1 @@
+"""The frontend: instruction fetch and in-order dispatch."""

@@ -1,0 +1,1 @@
+"""What instructions do to bytes: untimed and pure. Start reading at `executor.py`."""

@@ -1,0 +1,1 @@
+"""Timing of the memories; their bytes live in `npu_sim.functional`."""

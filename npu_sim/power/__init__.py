@@ -1,0 +1,1 @@
+"""Energy: counted actions times a table, plus static power times cycles."""

@@ -1,0 +1,1 @@
+"""Timed units: matrix, vector and DMA, each with its closed forms."""

@@ -1,0 +1,61 @@
+"""Progress of jobs of more than two seconds, on standard error; silent when that is no terminal."""
+
+import sys
+import time
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from rich.progress import Progress, TaskID
+
+_DELAY_S = 2.0
+
+
+class ProgressBar:
+    """A bar with the time that is left, for a job of `total` steps."""
+
+    def __init__(self, label: str, total: int) -> None:
+        self._label = label
+        self._total = total
+        self._done = 0
+        self._shown_from = time.monotonic() + _DELAY_S
+        self.is_wanted = sys.stderr.isatty()
+        self._progress: Progress | None = None
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: "TracebackType | None"
+    ) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+
+    def advance(self, steps: int = 1) -> None:
+        """Report that more of the job is done."""
+        self._done += steps
+        if not self.is_wanted or time.monotonic() < self._shown_from:
+            return
+        if self._progress is None or self._task is None:
+            self._progress, self._task = _started(self._label, self._total)
+        self._progress.update(self._task, completed=self._done)
+
+
+def _started(label: str, total: int) -> "tuple[Progress, TaskID]":
+    """A visible bar that vanishes when it is stopped."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    progress = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    task = progress.add_task(label, total=total)
+    progress.start()
+    return progress, task

@@ -1,0 +1,84 @@
+"""`npu-sim run`: one inference, and what it cost."""
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from runtime.cli.options import DEFAULT_PREFERENCE, MODEL_FILE, RunOptions, run_options
+
+if TYPE_CHECKING:
+    from isa.program import Program
+    from runtime.model import Model
+
+
+@click.command(short_help="Run one inference; print cycles, energy, causes.")
+@click.argument("model", type=MODEL_FILE, required=False, metavar="[MODEL.tflite|PROGRAM.npu]")
+@run_options
+def run(model: Path | None, **arguments: Any) -> None:
+    """Run one inference on the simulated NPU; print cycles, energy and their causes.
+
+    MODEL is a quantised .tflite file, or a program that `npu-sim compile` wrote. Without it, the embedded
+    digits classifier: all held-out images if no option asks for a single run, else one inference.
+
+    \b
+    Examples:
+      npu-sim run
+      npu-sim run model.tflite --preference low_power
+      npu-sim run model.tflite --input photo.npy --output answer.npz
+      npu-sim run model.tflite --machine phone --set sram.kib=512 --timing-only
+      npu-sim run model.tflite --json - | jq .energy_breakdown
+      npu-sim run model.tflite --trace timeline.json
+    """
+    options = RunOptions(**arguments)
+    if model is None and not options.asks_for_one_run:
+        from runtime.cli.demonstration import demonstrate
+
+        demonstrate(options.machine_config(), options.preference or DEFAULT_PREFERENCE)
+    else:
+        from runtime.cli.jobs import load
+
+        run_once(load(model), options)
+
+
+def run_once(source: "Model | Program", options: RunOptions) -> None:
+    """Run a model or a program once and deliver everything the options ask for."""
+    from runtime.cli.documents import json_bytes, write_npz
+    from runtime.cli.jobs import execute
+    from runtime.cli.output_files import output_file
+    from runtime.cli.timeline import recorder, write_timeline
+
+    if options.timing_only and options.output is not None:
+        raise click.UsageError("--output needs values, which --timing-only does not compute.")
+    config = options.machine_config()
+    paths = {"json": options.json, "trace": options.trace, "output": options.output}
+    with contextlib.ExitStack() as stack:
+        # Opened first: a path that cannot be written is found before the work is done.
+        files = {
+            name: stack.enter_context(output_file(path))
+            for name, path in paths.items()
+            if path is not None and not (name == "json" and options.json_to_stdout)
+        }
+        recording = recorder() if "trace" in files else None
+        result = execute(source, config, options, [recording] if recording is not None else [])
+        report = result.to_json_dict()
+        if recording is not None:
+            write_timeline(recording, report, config, files["trace"])
+        if "output" in files:
+            write_npz(result.outputs, files["output"])
+        if "json" in files:
+            files["json"].write(json_bytes(report))
+    if options.json_to_stdout:
+        click.echo(json_bytes(report), nl=False)
+    else:
+        _print(report)
+
+
+def _print(report: dict[str, Any]) -> None:
+    """The tables of one run."""
+    from runtime.cli.tables import console, energy_table, layer_table, summary_table, unit_table
+
+    output = console()
+    for table in (summary_table, layer_table, unit_table, energy_table):
+        output.print(table(report))

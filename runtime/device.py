@@ -1,0 +1,76 @@
+"""What the runtime asks of a device."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy.typing as npt
+
+from compiler.graph import Graph
+from compiler.nnapi import Numerics, PreferenceCode
+from compiler.options import TileLimits
+
+if TYPE_CHECKING:
+    from npu_sim.core.hooks import Hook
+    from npu_sim.result import SimResult
+
+Array = npt.NDArray[Any]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class CompilationOptions:
+    """What a compilation is told beside the model.
+
+    `keep_tensors` keeps every operation's output: another program with other cycles, the same values.
+    """
+
+    preference: PreferenceCode = PreferenceCode.FAST_SINGLE_ANSWER
+    numerics: Numerics = Numerics.NNAPI
+    keep_tensors: bool = False
+    tile_limits: TileLimits = dataclasses.field(default_factory=TileLimits)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """How a prepared model is executed. Without `functional` nothing is computed, only timed."""
+
+    functional: bool = True
+    hooks: "Sequence[Hook]" = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceResult:
+    """What a device answers.
+
+    `outputs` are in model order, `tensors` are the values of operands that were kept, by operand number;
+    both are empty after a run that is not functional. `simulation` is None where nothing was simulated.
+    """
+
+    outputs: tuple[Array, ...]
+    tensors: dict[int, Array]
+    simulation: "SimResult | None" = None
+
+
+class PreparedModel(Protocol):
+    """A model made ready by a device; may be executed any number of times."""
+
+    def execute(self, inputs: Sequence[Array], options: RunOptions) -> DeviceResult:
+        """Run once. `inputs` are in model order, with the model's dtypes and shapes."""
+        ...
+
+
+class Device(Protocol):
+    """Something that can run graphs."""
+
+    @property
+    def name(self) -> str:
+        """How the registry and the reports name it."""
+        ...
+
+    def supported(self, graph: Graph, numerics: Numerics) -> tuple[bool, ...]:
+        """For each operation of a graph, whether this device can run it."""
+        ...
+
+    def prepare(self, graph: Graph, options: CompilationOptions) -> PreparedModel:
+        """Compile a checked graph whose types are all known; errors of the compiler pass through."""
+        ...

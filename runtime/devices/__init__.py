@@ -1,0 +1,1 @@
+"""The devices: the simulated NPU and the reference."""

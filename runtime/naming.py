@@ -1,0 +1,25 @@
+"""Names of a model's inputs and outputs, as the caller sees them."""
+
+from collections.abc import Sequence
+
+from compiler.graph import Graph
+
+
+def input_names(graph: Graph) -> list[str]:
+    """One name per input: the operand's, or input_0 … where it has none or shares it."""
+    return unique_names([graph.operands[number].name for number in graph.inputs], "input")
+
+
+def output_names(graph: Graph) -> list[str]:
+    """One name per output: the operand's, or output_0 … where it has none or shares it."""
+    return unique_names([graph.operands[number].name for number in graph.outputs], "output")
+
+
+def unique_names(names: Sequence[str], kind: str) -> list[str]:
+    """The names; an empty or repeated one is replaced by `kind` and its position."""
+    unique: list[str] = []
+    for position, name in enumerate(names):
+        numbered = f"{kind}_{position}"
+        taken = name in unique or name in names[position + 1 :]
+        unique.append(numbered if not name or taken else name)
+    return unique

@@ -1,0 +1,43 @@
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.support.readme import (
+    README,
+    Example,
+    blocks,
+    console_examples,
+    python_examples,
+    run_example,
+)
+from tests.support.repository import ROOT
+
+TEXT = README.read_text()
+CONSOLE = [example for b in blocks(TEXT) if b.language == "console" for example in console_examples(b)]
+PYTHON = [example for example, _ in python_examples(TEXT)]
+
+
+@pytest.mark.parametrize("example", CONSOLE, ids=[example.command[-1] for example in CONSOLE])
+def test_command_prints_what_the_readme_shows(example: Example, tmp_path: Path) -> None:
+    assert run_example(example, tmp_path) == example.output, "refresh: python -m tests.support.readme"
+
+
+@pytest.mark.parametrize("example", PYTHON, ids=range(len(PYTHON)))
+def test_program_prints_what_the_readme_shows(example: Example, tmp_path: Path) -> None:
+    assert run_example(example, tmp_path) == example.output, "refresh: python -m tests.support.readme"
+
+
+def test_make_targets_exist() -> None:
+    documents = TEXT + (ROOT / "CONTRIBUTING.md").read_text() + (ROOT / ".ci" / "run").read_text()
+    named = set(re.findall(r"(?:^|`)make ([a-z-]+)", documents, re.MULTILINE))
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert {"run", "test"} <= named <= targets
+
+
+@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md"])
+def test_named_paths_exist(document: str) -> None:
+    text = (ROOT / document).read_text()
+    packages = "isa|compiler|npu_sim|runtime|traces|tests|notebooks|\\.ci"
+    named = set(re.findall(rf"`((?:{packages})/[\w/.-]*)`", text))
+    assert [path for path in sorted(named) if not (ROOT / path).exists()] == []

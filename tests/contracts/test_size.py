@@ -1,0 +1,34 @@
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.support.repository import ROOT, files_of_tests, package_files
+
+MAX_FILE_LINES = 450
+MAX_FUNCTION_LINES = 60
+
+
+def functions(path: Path) -> Iterator[tuple[str, int]]:
+    """Name and number of lines, decorators and docstring included, of every function of a file."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            yield node.name, (node.end_lineno or first) - first + 1
+
+
+def files_of_tests_stay_short() -> None:
+    lines = {
+        str(path.relative_to(ROOT)): path.read_text().count("\n")
+        for path in [*package_files(), *files_of_tests()]
+    }
+    assert {name: count for name, count in lines.items() if count > MAX_FILE_LINES} == {}
+
+
+def test_functions_stay_short() -> None:
+    long = {
+        f"{path.relative_to(ROOT)}:{name}": count
+        for path in [*package_files(), *files_of_tests()]
+        for name, count in functions(path)
+        if count > MAX_FUNCTION_LINES
+    }
+    assert long == {}

@@ -7,9 +7,10 @@ may overlap across units, so the sums are per unit kind.
 
 import dataclasses
 import math
+from collections.abc import Collection
 
 from compiler.lower import LoweredGraph
-from compiler.stage import Access, Box, CostModel, Stage, Tile
+from compiler.stage import Access, Box, CostModel, Stage, StageInput, Tile
 from isa.instruction import Instruction, UnitKind
 
 
@@ -52,13 +53,37 @@ def stage_constant_bytes(lowered: LoweredGraph, stage: Stage) -> int:
 
 
 def compulsory_bytes(lowered: LoweredGraph) -> int:
-    """DRAM bytes that must move: inputs that are read, outputs, and constants, each once."""
+    """DRAM bytes that must move: what is read of inputs, outputs, and constants, each once."""
     graph = lowered.graph
-    read = {lowered.storage_of[i.tensor] for stage in lowered.stages for i in stage.inputs}
-    constants = {i for i in read if graph.operands[i].is_constant}
-    moved = [*(i for i in graph.inputs if i in read), *graph.outputs, *constants]
-    tensors = sum(graph.operands[i].type.size_bytes for i in moved)
-    return tensors + sum(c.array.nbytes for stage in lowered.stages for c in stage.constants)
+    read: dict[int, int] = {}
+    for stage in lowered.stages:
+        for item in stage.inputs:
+            root = lowered.storage_of[item.tensor]
+            if root in graph.inputs or graph.operands[root].is_constant:
+                read[root] = max(read.get(root, 0), _touched_elements(stage, item) * item.element_bytes)
+    written = sum(graph.operands[i].type.size_bytes for i in graph.outputs)
+    constants = sum(c.array.nbytes for stage in lowered.stages for c in stage.constants)
+    return sum(read.values()) + written + constants
+
+
+def _touched_elements(stage: Stage, item: StageInput) -> int:
+    """Elements of an input that a stage reads: windows may step over rows and columns."""
+    n, h, w, c = stage.domain
+    whole = Tile(0, 0, h, 0, w, 0, c, 0, stage.reduction)
+    images = {item.footprint(whole._replace(n=image))[:2] for image in range(n)}
+    rows = {item.footprint(whole._replace(h0=row, h1=row + 1))[2:4] for row in range(h)}
+    columns = {item.footprint(whole._replace(w0=x, w1=x + 1))[4:6] for x in range(w)}
+    box = item.footprint(whole)
+    return _covered(images) * _covered(rows) * _covered(columns) * (box.c1 - box.c0)
+
+
+def _covered(ranges: Collection[tuple[int, int]]) -> int:
+    """Size of the union of half-open ranges."""
+    size = end = 0
+    for low, high in sorted(ranges):
+        size += max(0, high - max(low, end))
+        end = max(end, high)
+    return size
 
 
 def _stage_bound(stage: Stage, cost: CostModel) -> StageBound:

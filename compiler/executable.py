@@ -10,8 +10,8 @@ from isa.program import Program
 class Executable:
     """A program and what the compiler knows about it.
 
-    `estimated_cycles` is the list scheduler's estimate; `dram_bytes` are the tensor bytes its transfers
-    move (code not included).
+    `estimated_cycles` is the list scheduler's estimate; `dram_bytes` are the bytes its transfers
+    move, whole bursts (code not included).
     """
 
     program: Program

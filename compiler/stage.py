@@ -196,6 +196,10 @@ class CostModel(Protocol):
         """A lower bound of the same, with the best mapping this machine has, over all units of its kind."""
         ...
 
+    def dram_bytes(self, instruction: Instruction) -> int:
+        """DRAM bytes that a transfer moves, whole bursts; 0 for other instructions."""
+        ...
+
     def dram_cycles(self, total_bytes: int) -> float:
         """Cycles DRAM needs for `total_bytes` at its sustained sequential rate."""
         ...

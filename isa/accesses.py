@@ -6,6 +6,7 @@ here touches no memory.
 
 import functools
 import math
+import operator
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +30,9 @@ class Dimension(NamedTuple):
 
     repeats: int
     stride_bytes: int
+
+
+_STRIDE = operator.attrgetter("stride_bytes")
 
 
 class Access(NamedTuple):
@@ -64,7 +68,7 @@ class Access(NamedTuple):
         """Whether two repetitions share a byte."""
         extent_bytes = self.run_bytes
         nested = True
-        for repeats, stride_bytes in sorted(self.dimensions, key=lambda d: d.stride_bytes):
+        for repeats, stride_bytes in sorted(self.dimensions, key=_STRIDE):
             nested = nested and (repeats == 1 or stride_bytes >= extent_bytes)
             extent_bytes += (repeats - 1) * stride_bytes
         if nested or self.total_bytes > extent_bytes:
@@ -77,21 +81,25 @@ class Access(NamedTuple):
     def footprint(self) -> "Access":
         """Return the same set of bytes in the fewest dimensions.
 
-        Strides of the result ascend; each is larger than the run.
+        Strides of the result ascend; each is larger than the run. An empty set has a run of 0 bytes.
         """
         run_bytes = self.run_bytes
         dimensions: list[Dimension] = []
-        for repeats, stride_bytes in sorted(self.dimensions, key=lambda d: d.stride_bytes):
+        for repeats, stride_bytes in sorted(self.dimensions, key=_STRIDE):
+            if repeats == 0:
+                return Access(self.operand, self.region, self.write, self.address, 0)
             if repeats == 1 or stride_bytes == 0:
                 continue
-            if not dimensions and stride_bytes <= run_bytes:
-                run_bytes += (repeats - 1) * stride_bytes
-            elif dimensions and stride_bytes == dimensions[-1].repeats * dimensions[-1].stride_bytes:
-                inner = dimensions[-1]
-                dimensions[-1] = Dimension(inner.repeats * repeats, inner.stride_bytes)
-            else:
-                dimensions.append(Dimension(repeats, stride_bytes))
-        return self._replace(run_bytes=run_bytes, dimensions=tuple(dimensions))
+            if not dimensions:
+                if stride_bytes <= run_bytes:
+                    run_bytes += (repeats - 1) * stride_bytes
+                    continue
+            elif stride_bytes == dimensions[-1].repeats * dimensions[-1].stride_bytes:
+                inner = dimensions.pop()
+                dimensions.append(Dimension(inner.repeats * repeats, inner.stride_bytes))
+                continue
+            dimensions.append(Dimension(repeats, stride_bytes))
+        return Access(self.operand, self.region, self.write, self.address, run_bytes, tuple(dimensions))
 
 
 @functools.singledispatch

@@ -6,6 +6,7 @@ form, range checks and the instruction table are derived from that declaration.
 
 import dataclasses
 import enum
+import functools
 from collections.abc import Callable
 from typing import ClassVar, NamedTuple, TypeVar, cast, dataclass_transform
 
@@ -34,6 +35,11 @@ class Queue(NamedTuple):
         return f"{self.kind.name.lower()}{self.index}"
 
 
+@functools.cache
+def _queue(kind: int, unit_mask: int) -> Queue:
+    return Queue(UnitKind(kind), (unit_mask & -unit_mask).bit_length() - 1)
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Instruction:
     """Base of all instructions.
@@ -54,7 +60,7 @@ class Instruction:
         kind = self.kind if self.kind is not None else getattr(self, "unit_kind", None)
         if kind is None or mask == 0:
             return None
-        return Queue(UnitKind(kind), (mask & -mask).bit_length() - 1)
+        return _queue(kind, mask)
 
     def check_ranges(self) -> None:
         """Raise FieldRangeError if a field's value does not fit its width or enumeration."""

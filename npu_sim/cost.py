@@ -3,6 +3,7 @@
 from isa.instruction import Instruction
 from isa.instructions.dma import Transfer
 from isa.instructions.matrix import Convolve
+from npu_sim.actions import Action
 from npu_sim.config import MachineConfig, OperatingPoint
 from npu_sim.units import systolic, vector_timing
 from npu_sim.units.machine_timing import MachineTiming
@@ -28,8 +29,10 @@ class MachineCost:
         if instruction.kind is None:
             return 0
         work = self._timing.work(instruction)
-        port_cycles = -(-work.sram_bytes // self._config.sram.bytes_per_cycle)
-        cycles = max(work.cycles, work.output_cycles, port_cycles)
+        cycles = work.cycles
+        if cycles:
+            port_cycles = -(-work.sram_bytes // self._config.sram.bytes_per_cycle)
+            cycles = max(cycles, work.output_cycles, port_cycles)
         if isinstance(instruction, Transfer):
             return work.setup_cycles + cycles + work.tail_cycles
         return cycles
@@ -60,6 +63,13 @@ class MachineCost:
         vector = self._config.vector
         steps = vector_timing.lane_steps(instruction)
         return vector_timing.vector_cycles(steps, vector.lanes) / vector.units
+
+    def dram_bytes(self, instruction: Instruction) -> int:
+        """DRAM bytes that a transfer moves, whole bursts; 0 for other instructions."""
+        if not isinstance(instruction, Transfer):
+            return 0
+        moved = dict(self._timing.transfer_work(instruction).activities)
+        return moved.get(Action.DRAM_READ_BYTE, 0) + moved.get(Action.DRAM_WRITE_BYTE, 0)
 
     def dram_cycles(self, total_bytes: int) -> float:
         """Cycles that DRAM needs for `total_bytes` at its sustained sequential rate."""

@@ -72,4 +72,4 @@ class Flow(NamedTuple):
     source: str
     target: str
     semaphore: int
-    count: int
+    count: int  # type: ignore[assignment]  # the field hides tuple.count on purpose

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from runtime.inputs import fixed_input
     from runtime.model import Model
     from runtime.result import RunResult
-    from runtime.runner import compile_model, run, run_program
+    from runtime.runner import compile_model, run, run_compilation, run_program
     from runtime.tflite import load_tflite
 
 _HOMES = {
@@ -47,7 +47,7 @@ _HOMES = {
     "runtime.inputs": ("fixed_input",),
     "runtime.model": ("Model",),
     "runtime.result": ("RunResult",),
-    "runtime.runner": ("compile_model", "run", "run_program"),
+    "runtime.runner": ("compile_model", "run", "run_compilation", "run_program"),
     "runtime.tflite": ("load_tflite",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
@@ -75,6 +75,7 @@ __all__ = [
     "get_device",
     "load_tflite",
     "run",
+    "run_compilation",
     "run_program",
 ]
 

@@ -1,5 +1,6 @@
 """Names of a model's inputs and outputs, as the caller sees them."""
 
+import collections
 from collections.abc import Sequence
 
 from compiler.graph import Graph
@@ -16,10 +17,15 @@ def output_names(graph: Graph) -> list[str]:
 
 
 def unique_names(names: Sequence[str], kind: str) -> list[str]:
-    """The names; an empty or repeated one is replaced by `kind` and its position."""
-    unique: list[str] = []
+    """The names; an empty or shared one is replaced by `kind` and its position."""
+    counts = collections.Counter(names)
+    unique = []
     for position, name in enumerate(names):
+        if name and counts[name] == 1:
+            unique.append(name)
+            continue
         numbered = f"{kind}_{position}"
-        taken = name in unique or name in names[position + 1 :]
-        unique.append(numbered if not name or taken else name)
+        while numbered in counts:
+            numbered += "_"
+        unique.append(numbered)
     return unique

@@ -12,7 +12,7 @@ from isa.program import Program
 from npu_sim.config import MachineConfig
 from npu_sim.core.hooks import Hook
 from runtime.compilation import Compilation
-from runtime.device import DeviceResult, RunOptions
+from runtime.device import Array, DeviceResult, RunOptions
 from runtime.device_registry import DEFAULT_MACHINE, resolve_machine
 from runtime.devices.npu import NpuDevice, NpuPrepared, operating_point
 from runtime.errors import BadDataError, translated
@@ -76,6 +76,7 @@ def run_compilation(
     return _run_result(
         prepared,
         result,
+        preference=compilation.options.preference,
         names=output_names(compilation.graph),
         tensors={numbers.get(operand, operand): array for operand, array in result.tensors.items()},
     )
@@ -119,7 +120,7 @@ def run_program(
     was compiled for; `tensors` are numbered by operand.
     """
     config = resolve_machine(machine)
-    chosen = parse_preference(preference or program.notes.get("preference", "fast_single_answer"))
+    chosen = parse_preference(_note(program, "preference") if preference is None else preference)
     with translated():
         prepared = NpuPrepared(program, config, operating_point(config, chosen))
         arrays = []
@@ -128,7 +129,7 @@ def run_program(
             arrays = bind_inputs(slots, [] if inputs is None else inputs)
         result = prepared.execute(arrays, RunOptions(functional=not timing_only, hooks=hooks))
     names = [symbol.name for symbol in prepared.symbols("output")]
-    return _run_result(prepared, result, names=names, tensors=result.tensors)
+    return _run_result(prepared, result, preference=chosen, names=names, tensors=result.tensors)
 
 
 def parse_preference(preference: PreferenceCode | str) -> PreferenceCode:
@@ -164,20 +165,32 @@ def _fill(execution: Execution, graph: Graph, inputs: Inputs | None) -> None:
         execution.set_output(index, np.zeros(type_.dimensions, type_.dtype))
 
 
+def _note(program: Program, key: str) -> str:
+    """What the compiler noted about a program; BadDataError if it did not."""
+    if key not in program.notes:
+        raise BadDataError(f"the program has no note {key!r}; it has {', '.join(program.notes) or 'none'}")
+    return program.notes[key]
+
+
 def _run_result(
-    prepared: NpuPrepared, result: DeviceResult, *, names: list[str], tensors: dict[int, np.ndarray]
+    prepared: NpuPrepared,
+    result: DeviceResult,
+    *,
+    preference: PreferenceCode,
+    names: list[str],
+    tensors: dict[int, Array],
 ) -> RunResult:
     assert result.simulation is not None
-    notes = prepared.program.notes
-    kept = notes.get("keep_tensors") == "true"
+    program = prepared.program
+    kept = _note(program, "keep_tensors") == "true"
     return RunResult(
-        model=notes["model"],
+        model=_note(program, "model"),
         machine=prepared.config.name,
         machine_hash=prepared.config.hash,
-        preference=notes.get("preference", ""),
-        numerics=notes["numerics"],
-        lb_peak_cycles=int(notes["lb_peak_cycles"]),
-        lb_mapped_cycles=int(notes["lb_mapped_cycles"]),
+        preference=preference.name.lower(),
+        numerics=_note(program, "numerics"),
+        lb_peak_cycles=int(_note(program, "lb_peak_cycles")),
+        lb_mapped_cycles=int(_note(program, "lb_mapped_cycles")),
         outputs=dict(zip(names, result.outputs, strict=False)),
         tensors=tensors if kept else {},
         simulation=result.simulation,

@@ -41,6 +41,13 @@ class SramMap:
         self._blocks[:, self._count] = (address, address + align(size_bytes), birth, death)
         self._count += 1
 
+    def forget(self, before: int) -> None:
+        """Drop the blocks that died before a step that no later search reaches back to."""
+        alive = self._blocks[:, : self._count]
+        alive = alive[:, alive[3] >= before]
+        self._count = alive.shape[1]
+        self._blocks[:, : self._count] = alive
+
     def find(self, size_bytes: int, earliest: int, use: int, death: int) -> Placement | None:
         """Find space from some step in [earliest, use] until `death`.
 

@@ -61,9 +61,8 @@ def from_tflite(operator: TfliteOperator) -> Sequence[ImportedInput]:
 def lower(view: OperationView, context: LoweringContext) -> Sequence[Stage | View]:
     """One stage on the matrix unit; weights keep NNAPI's layout [channel, row, column, depth]."""
     attributes = parse(view)
-    input_type, filter_type, output_type = view.input(0).type, view.input(1).type, view.output().type
-    image, filters = image_shape(input_type.dimensions), image_shape(filter_type.dimensions)
-    domain = image_shape(output_type.dimensions)
+    image, filters = image_shape(view.input(0).type.dimensions), image_shape(view.input(1).type.dimensions)
+    domain = image_shape(view.output().type.dimensions)
     return [
         convolution_stage(view, attributes.window, image, filters, domain, attributes.activation),
     ]

@@ -14,18 +14,13 @@ from compiler.ops.lowering import (
     image_shape,
     matrix_product_macs,
     operation_number,
-    requantization_fields,
+    weighted_fields,
     whole_output,
     window_fields,
     window_footprint,
 )
 from compiler.ops.operands import failed, fused_activation, positive_scalar, quant8_input, quant8_output
-from compiler.ops.quantization import (
-    activation_range,
-    check_bias,
-    check_convolution_multiplier,
-    convolution_requantization,
-)
+from compiler.ops.quantization import check_bias, check_convolution_multiplier
 from compiler.ops.window import Window, locate_window, parse_window
 from compiler.stage import Access, Box, LoweringContext, Stage, StageInput, Tile, View
 from isa.instruction import Instruction, UnitKind
@@ -95,19 +90,10 @@ def lower(view: OperationView, context: LoweringContext) -> Sequence[Stage | Vie
     """One stage on the vector unit; weights keep NNAPI's layout [1, row, column, channel]."""
     attributes = parse(view)
     window, multiplier = attributes.window, attributes.depth_multiplier
-    input_type, filter_type, output_type = view.input(0).type, view.input(1).type, view.output().type
-    image, filters = image_shape(input_type.dimensions), image_shape(filter_type.dimensions)
-    domain = image_shape(output_type.dimensions)
+    image, filters = image_shape(view.input(0).type.dimensions), image_shape(view.input(1).type.dimensions)
+    domain = image_shape(view.output().type.dimensions)
     _, rows, columns, channels = filters
-    requantization = convolution_requantization(input_type, filter_type, output_type, view.numerics)
-    clamp = activation_range(attributes.activation, output_type)
-    fixed = {
-        "input_zero": input_type.zero_point,
-        "weight_zero": filter_type.zero_point,
-        "has_bias": 1,
-        "channel_multiplier": multiplier,
-        **requantization_fields(output_type, requantization, clamp),
-    }
+    fixed = weighted_fields(view, attributes.activation) | {"channel_multiplier": multiplier}
     footprint = window_footprint(window, image, lambda tile: (tile.c0 // multiplier, tile.c1 // multiplier))
     operands = WeightOperands(
         view,

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from compiler.graph import OperandType
+from compiler.nnapi import FuseCode
 from compiler.operation import OperationView
+from compiler.ops.quantization import activation_range, convolution_requantization
 from compiler.ops.window import Window
 from compiler.stage import Access, Box, Shape4, Stage, StageConstant, StageInput, StageOutput, Tile
 from isa.instruction import Instruction, UnitKind
@@ -198,16 +199,20 @@ def elementwise_fields(tile: Tile, source: Access, output: Access) -> dict[str, 
     }
 
 
-def requantization_fields(
-    output_type: OperandType, multiplier: tuple[int, int], clamp: tuple[int, int]
-) -> dict[str, Any]:
-    """The fields that requantise sums to an output type."""
+def weighted_fields(view: OperationView, activation: FuseCode) -> dict[str, Any]:
+    """The fields of a weighted instruction that are the same for all tiles: zero points, requantisation."""
+    input_type, filter_type, output_type = view.input(0).type, view.input(1).type, view.output().type
+    multiplier, shift = convolution_requantization(input_type, filter_type, output_type, view.numerics)
+    clamp_min, clamp_max = activation_range(activation, output_type)
     return {
+        "input_zero": input_type.zero_point,
+        "weight_zero": filter_type.zero_point,
+        "has_bias": 1,
         "output_zero": output_type.zero_point,
-        "multiplier": multiplier[0],
-        "shift": multiplier[1],
-        "clamp_min": clamp[0],
-        "clamp_max": clamp[1],
+        "multiplier": multiplier,
+        "shift": shift,
+        "clamp_min": clamp_min,
+        "clamp_max": clamp_max,
     }
 
 

@@ -7,12 +7,11 @@ from compiler.ops.lowering import (
     constant_weights,
     matrix_product_macs,
     operation_number,
-    requantization_fields,
+    weighted_fields,
     whole_output,
     window_fields,
     window_footprint,
 )
-from compiler.ops.quantization import activation_range, convolution_requantization
 from compiler.ops.window import Window
 from compiler.stage import Access, Box, Shape4, Stage, StageInput, Tile
 from isa.instruction import Instruction, UnitKind
@@ -28,14 +27,7 @@ def convolution_stage(
     activation: FuseCode,
 ) -> Stage:
     """Convolve input 0, seen as `image`, with input 1, seen as `filters` (channel, row, column, depth)."""
-    input_type, filter_type, output_type = view.input(0).type, view.input(1).type, view.output().type
-    requantization = convolution_requantization(input_type, filter_type, output_type, view.numerics)
-    fixed = {
-        "input_zero": input_type.zero_point,
-        "weight_zero": filter_type.zero_point,
-        "has_bias": 1,
-        **requantization_fields(output_type, requantization, activation_range(activation, output_type)),
-    }
+    fixed = weighted_fields(view, activation)
     footprint = window_footprint(window, image, lambda tile: (tile.k0, tile.k1))
     _, rows, columns, depth = filters
     operands = WeightOperands(

@@ -18,6 +18,9 @@ from compiler.ops.operands import (
     unsupported,
 )
 
+MAX_FIELD = (1 << 16) - 1
+"""Largest size, stride, dilation and padding that an instruction's fields hold."""
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class WindowAxis:
@@ -101,7 +104,8 @@ def parse_window(
 ) -> Window:
     """Read and check a window; sizes are (height, width).
 
-    Raises GraphError for values NNAPI rejects and UnsupportedError for the NCHW layout.
+    Raises GraphError for values NNAPI rejects, UnsupportedError for the NCHW layout and for values that no
+    instruction can hold.
     """
     if operands.layout is not None and bool_scalar(view, operands.layout, "data layout"):
         raise unsupported(view, f"data layout (input {operands.layout}) is NCHW; only NHWC is implemented")
@@ -123,7 +127,17 @@ def parse_window(
         axes = [pad_implicitly(axis, scheme, size) for axis, size in zip(unpadded, input_size, strict=True)]
     else:
         axes = _pad_explicitly(view, operands.padding, unpadded)
+    for name, axis in zip(names, axes, strict=True):
+        _check_encodable(view, name, axis)
     return Window(axes[0], axes[1])
+
+
+def _check_encodable(view: OperationView, name: str, axis: WindowAxis) -> None:
+    for field in dataclasses.fields(axis):
+        value = getattr(axis, field.name)
+        if value > MAX_FIELD:
+            what = field.name.replace("_", " ")
+            raise unsupported(view, f"window {name} has {what} {value}; at most {MAX_FIELD} is implemented")
 
 
 def _padding_scheme(view: OperationView, position: int) -> PaddingCode:

@@ -110,7 +110,9 @@ def _output_multiplier(call: Call) -> tuple[int, int]:
     The product is single precision; the quotient single at level 27, which also demands that it is below
     one, and double from level 29 on.
     """
-    product = np.float32(call.type(_INPUT).scale) * np.float32(call.type(_FILTER).scale)
+    # A product beyond float32 becomes infinite or 0; no bias scale matches infinity, and 0 scales all to 0.
+    with np.errstate(over="ignore", under="ignore"):
+        product = np.float32(call.type(_INPUT).scale) * np.float32(call.type(_FILTER).scale)
     bias, output = call.type(_BIAS), np.float32(call.quant8_result().scale)
     bias_scale = np.float32(bias.scale)
     allowed = _RELATIVE_BIAS_SCALE_ERROR * min(float(product), float(bias_scale))
@@ -122,7 +124,9 @@ def _output_multiplier(call: Call) -> tuple[int, int]:
         )
     if not call.is_level_27:
         return quantize_multiplier(float(product) / float(output))
-    below_one = quantize_multiplier_below_one(float(product / output)) if product < output else None
+    with np.errstate(over="ignore", under="ignore"):
+        quotient = float(product / output)
+    below_one = quantize_multiplier_below_one(quotient) if product < output else None
     if below_one is None:
         raise call.error(
             f"input scale · filter scale = {product} must be below the output scale {output} at level 27"

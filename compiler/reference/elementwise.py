@@ -24,9 +24,11 @@ def add(call: Call) -> list[Array]:
     left, right = call.quant8(0), call.quant8(1)
     _require_broadcast(call, left, right)
     scales = [float(np.float32(call.type(position).scale)) for position in (0, 1)]
-    common = float(np.float32(2.0 * max(scales)))
+    # Where twice a scale, or 2²⁰ of the output's, exceeds float32, infinity leaves a multiplier of 0 or none.
+    with np.errstate(over="ignore"):
+        common = float(np.float32(2.0 * max(scales)))
+        output_scale = float(np.float32(2.0**_HEADROOM_BITS) * np.float32(result.scale))
     total = _scaled(call, left, 0, scales[0] / common) + _scaled(call, right, 1, scales[1] / common)
-    output_scale = float(np.float32(2.0**_HEADROOM_BITS) * np.float32(result.scale))
     multiplier, exponent = _below_one(call, "twice the larger input scale / 2²⁰", common / output_scale)
     steps = rounding_divide_by_pot(doubling_high_mul(total, multiplier), -exponent)
     bounds = activation_range(call.fuse(2), result.scale, result.zero_point)

@@ -6,7 +6,7 @@ import numpy as np
 
 from compiler.graph import OperandType
 from compiler.nnapi import OperandCode, OperationCode, ResultCode
-from compiler.reference.arithmetic import round_half_away
+from compiler.reference.arithmetic import INT32_MAX, INT32_MIN, round_half_away
 from compiler.reference.registry import Array, Call, reference
 
 
@@ -60,7 +60,13 @@ def _requantized(call: Call, position: int, values: Array, result: OperandType) 
             f"input {position} has scale {kind.scale} and zero point {kind.zero_point}, the output "
             f"{result.scale} and {result.zero_point}; level 27 wants them equal"
         )
-    factor = np.float32(kind.scale) * (np.float32(1) / np.float32(result.scale))
-    offset = np.float32(-kind.zero_point) * factor
-    steps = round_half_away(values.astype(np.float32) * factor + offset) + result.zero_point
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        factor = np.float32(kind.scale) * (np.float32(1) / np.float32(result.scale))
+        offset = np.float32(-kind.zero_point) * factor
+        real = values.astype(np.float32) * factor + offset
+    if not np.isfinite(real).all():
+        raise call.error(
+            f"scale {kind.scale} of input {position} / {result.scale} is beyond single precision"
+        )
+    steps = round_half_away(np.clip(real.astype(np.float64), INT32_MIN, INT32_MAX)) + result.zero_point
     return np.clip(steps, 0, 255).astype(np.uint8)

@@ -48,6 +48,7 @@ class TaskBuilder:
         search: TileSearch,
     ) -> None:
         self.tasks: list[Task] = []
+        self.dram_bytes = 0
         self.constants: list[tuple[int, bytes]] = []
         self._lowered = lowered
         self._storages = storages
@@ -98,6 +99,9 @@ class TaskBuilder:
         Raises PlacementError if nothing fits. Stages are placed in order, each followed by its tasks.
         """
         stage = self._lowered.stages[index]
+        # Tiles of a tensor in DRAM are loaded when it has been made, which the stage before may still do.
+        self._earliest[TILE_LANE] = max(self._earliest[TILE_LANE], index - 1 << STEP_BITS)
+        self._sram.forget(min(self._earliest.values()))
         alive = sum(
             align(s.size_bytes)
             for root, s in self._storages.items()
@@ -143,10 +147,11 @@ class TaskBuilder:
         base = index << STEP_BITS
         fragments: dict[int, list[tuple[Fragment, int]]] = {}
         staging: dict[int, int] = {}
-        for step in sorted(
-            {f.first for f in steps.fragments} | {i for i, b in enumerate(steps.staging) if b}
-        ):
-            for fragment in (f for f in steps.fragments if f.first == step):
+        waiting: dict[int, list[Fragment]] = {}
+        for fragment in steps.fragments:
+            waiting.setdefault(fragment.first, []).append(fragment)
+        for step in range(len(steps.tiles)):
+            for fragment in waiting.get(step, ()):
                 lane = STREAM_LANE if fragment.slot is None else TILE_LANE
                 found = self._sram.place(
                     fragment.size_bytes, self._earliest[lane], base + step, base + fragment.last
@@ -183,7 +188,7 @@ class TaskBuilder:
 
     def channel_mask(self, lane: Lane) -> int:
         """Mask of the DMA channel that serves a lane."""
-        return 1 << lane.index % self._target.dma_channels
+        return 1 << lane.number % self._target.dma_channels
 
     def add(
         self,
@@ -193,14 +198,15 @@ class TaskBuilder:
         reads: list[tuple[Buffer, Use]] | None = None,
         writes: list[tuple[Buffer, Use]] | None = None,
     ) -> None:
-        """Append a task; its uses are given with task number -1."""
+        """Append a task with the parts of buffers that it reads and writes."""
         after: dict[Lane, int] = {}
         index = len(self.tasks)
         for buffer, use in reads or ():
-            buffer.read(use._replace(task=index), after)
+            buffer.read(use, lane, index, after)
         for buffer, use in writes or ():
-            buffer.write(use._replace(task=index), after)
+            buffer.write(use, lane, index, after)
         after.pop(lane, None)
+        self.dram_bytes += self._search.cost.dram_bytes(instruction)
         self.tasks.append(Task(index, lane, instruction, stage, after))
 
     def load_resident(self, operand: int, high: int, stage: int) -> None:
@@ -213,7 +219,7 @@ class TaskBuilder:
             assert source is not None
             mask = self.channel_mask(STREAM_LANE)
             instruction = range_transfer(Load, mask, low, end, source, buffer.address)
-            self.add(STREAM_LANE, instruction, stage, writes=[(buffer, Use(STREAM_LANE, -1, low, end))])
+            self.add(STREAM_LANE, instruction, stage, writes=[(buffer, Use(low, end))])
 
     def new_buffer(self, address: int, size_bytes: int) -> Buffer:
         """Start the life of a fragment or staging buffer."""

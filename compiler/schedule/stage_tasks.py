@@ -82,8 +82,8 @@ class _StageTasks:
             access = dense_access(address, box, item.element_bytes)
             instruction = box_transfer(Load, mask, box, item.shape, item.element_bytes, place, access)
             low, high = box_range(box, item.shape, item.element_bytes)
-            reads = [(source, Use(lane, -1, low, high, box, item.shape))]
-        writes = [(buffer, Use(lane, -1, 0, fragment.size_bytes))]
+            reads = [(source, Use(low, high, box, item.shape))]
+        writes = [(buffer, Use(0, fragment.size_bytes))]
         builder.add(lane, instruction, self._index, reads, writes)
 
     def _work(self, step: int, tile: Tile, unit: int, staged: Buffer | None) -> None:
@@ -101,7 +101,7 @@ class _StageTasks:
             for constant in stage.constants:
                 constants.append(address)
                 address += align(constant.part(tile).nbytes)
-            reads.append((chunk.buffer, Use(lane, -1, 0, chunk.fragment.size_bytes)))
+            reads.append((chunk.buffer, Use(0, chunk.fragment.size_bytes)))
         box, element = output_box(stage, tile), stage.output.element_bytes
         resident = builder.resident(stage.output.tensor)
         finishes = tile.k1 == stage.reduction
@@ -109,10 +109,10 @@ class _StageTasks:
         if resident is not None:
             access = whole_access(resident[0], box, stage.output.shape, element)
             low, high = box_range(box, stage.output.shape, element)
-            writes = [(resident[1], Use(lane, -1, low, high, box, stage.output.shape))]
+            writes = [(resident[1], Use(low, high, box, stage.output.shape))]
         elif staged is not None and finishes:
             access = dense_access(staged.address, box, element)
-            writes = [(staged, Use(lane, -1, 0, staged.size_bytes))]
+            writes = [(staged, Use(0, staged.size_bytes))]
         else:
             access = dense_access(0, box, element)
         instruction = stage.emit(tile, 1 << unit, tuple(accesses), access, tuple(constants))
@@ -129,11 +129,11 @@ class _StageTasks:
         if resident is None:
             placed = self._fragment(slot, step)
             access = dense_access(placed.buffer.address, box, item.element_bytes)
-            return access, (placed.buffer, Use(lane, -1, 0, placed.fragment.size_bytes))
+            return access, (placed.buffer, Use(0, placed.fragment.size_bytes))
         low, high = box_range(box, item.shape, item.element_bytes)
         self._builder.load_resident(item.tensor, high, self._index)
         access = whole_access(resident[0], box, item.shape, item.element_bytes)
-        return access, (resident[1], Use(lane, -1, low, high, box, item.shape))
+        return access, (resident[1], Use(low, high, box, item.shape))
 
     def _fragment(self, slot: int | None, step: int) -> _Placed:
         """The fragment of a slot that serves a step."""
@@ -166,11 +166,11 @@ class _StageTasks:
             mask = builder.channel_mask(STORE_LANE)
             store = box_transfer(Store, mask, box, output.shape, output.element_bytes, place, access)
             if resident is not None:
-                read = (resident[1], Use(STORE_LANE, -1, low, high, box, output.shape))
+                read = (resident[1], Use(low, high, box, output.shape))
             else:
                 assert staged is not None
-                read = (staged, Use(STORE_LANE, -1, 0, staged.size_bytes))
-            self._add_store(store, read, low, high, Use(STORE_LANE, -1, low, high, box, output.shape))
+                read = (staged, Use(0, staged.size_bytes))
+            self._add_store(store, read, low, high, Use(low, high, box, output.shape))
 
     def _store_whole(self) -> None:
         builder, output = self._builder, self._stage.output
@@ -182,7 +182,7 @@ class _StageTasks:
             for low, high in whole_parts(size):
                 mask = builder.channel_mask(STORE_LANE)
                 store = range_transfer(Store, mask, low, high, place, resident[0])
-                use = Use(STORE_LANE, -1, low, high)
+                use = Use(low, high)
                 self._add_store(store, (resident[1], use), low, high, use)
 
     def _add_store(self, store: Store, read: tuple[Buffer, Use], low: int, high: int, use: Use) -> None:

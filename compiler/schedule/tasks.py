@@ -12,12 +12,11 @@ from compiler.stage import Box, Shape4
 from isa.instruction import Instruction, UnitKind
 
 
-@dataclasses.dataclass(frozen=True, slots=True, order=True)
-class Lane:
-    """An in-order stream of tasks: a unit, or one of the DMA streams of `DmaLane`."""
+class Lane(NamedTuple):
+    """An in-order stream of tasks: the `number`-th unit of a kind, or one of the DMA streams below."""
 
     kind: UnitKind
-    index: int
+    number: int
 
 
 STREAM_LANE = Lane(UnitKind.DMA, 0)
@@ -40,10 +39,8 @@ class Task:
 
 
 class Use(NamedTuple):
-    """A task's access to the bytes [low, high) of a buffer, and the part of the tensor it means."""
+    """An access to the bytes [low, high) of a buffer, and the part of the tensor it means."""
 
-    lane: Lane
-    task: int
     low: int
     high: int
     box: Box | None = None
@@ -69,29 +66,25 @@ class Buffer:
     address: int
     size_bytes: int
     before: tuple["Buffer", ...] = ()
-    writes: list[Use] = dataclasses.field(default_factory=list)
-    reads: list[Use] = dataclasses.field(default_factory=list)
+    writes: list[tuple[Lane, int, Use]] = dataclasses.field(default_factory=list)
+    reads: list[tuple[Lane, int, Use]] = dataclasses.field(default_factory=list)
 
-    def read(self, use: Use, after: dict[Lane, int]) -> None:
-        """Record a read; add the tasks it must follow to `after`."""
-        for write in self.writes:
-            if not _disjoint(write, use):
-                _follow(after, write)
-        self.reads.append(use)
+    def read(self, use: Use, lane: Lane, task: int, after: dict[Lane, int]) -> None:
+        """Record a task's read; add the tasks it must follow to `after`."""
+        for earlier_lane, earlier, write in self.writes:
+            if after.get(earlier_lane, -1) < earlier and not _disjoint(write, use):
+                after[earlier_lane] = earlier
+        self.reads.append((lane, task, use))
 
-    def write(self, use: Use, after: dict[Lane, int]) -> None:
-        """Record a write; add the tasks it must follow to `after`."""
+    def write(self, use: Use, lane: Lane, task: int, after: dict[Lane, int]) -> None:
+        """Record a task's write; add the tasks it must follow to `after`."""
         for old in self.before:
             low, high = use.low + self.address - old.address, use.high + self.address - old.address
-            for earlier in (*old.writes, *old.reads):
-                if earlier.low < high and low < earlier.high:
-                    _follow(after, earlier)
-        self.writes.append(use)
-
-
-def _follow(after: dict[Lane, int], use: Use) -> None:
-    if after.get(use.lane, -1) < use.task:
-        after[use.lane] = use.task
+            for uses in (old.writes, old.reads):
+                for earlier_lane, earlier, (first, end, _, _) in uses:
+                    if first < high and low < end and after.get(earlier_lane, -1) < earlier:
+                        after[earlier_lane] = earlier
+        self.writes.append((lane, task, use))
 
 
 class SramBuffers:

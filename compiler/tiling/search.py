@@ -3,6 +3,7 @@
 import dataclasses
 import math
 from collections.abc import Callable, Hashable, Iterator
+from typing import NamedTuple
 
 from compiler.memory_plan.sram_map import align
 from compiler.options import CompileOptions, Objective
@@ -53,8 +54,16 @@ class TileSearch:
         return fitting[0] if fitting else None
 
     def smallest_workspace(self, stage: Stage, homes: StageHomes) -> int:
-        """Workspace of the candidate that needs least."""
-        return min(c.workspace_bytes for c in self._ranked(stage, homes))
+        """Workspace of the candidate that needs least, whether or not it fits."""
+        costs = (
+            cost.workspace_bytes
+            for height, width in self._spatial(stage)
+            for channels in self._channels(stage)
+            for reduction in self._reductions(stage, height * width, channels)
+            for order in LoopOrder
+            for cost in _cut(stage, height, width, channels, reduction).costs(order, homes)
+        )
+        return min(costs)
 
     def _ranked(self, stage: Stage, homes: StageHomes) -> list[Candidate]:
         """All candidates, best first. Stages of equal shape share them."""
@@ -123,49 +132,43 @@ class TileSearch:
     def _orders(
         self, stage: Stage, homes: StageHomes, height: int, width: int, channels: int, reduction: int
     ) -> Iterator[Candidate]:
-        _, h, w, _ = stage.domain
-        # The second tile along each axis, where there is one: it has a full halo.
-        h0, w0 = (height if 2 * height <= h else 0), (width if 2 * width <= w else 0)
-        tile = Tile(0, h0, h0 + height, w0, w0 + width, 0, channels, 0, reduction)
-        cycles = self.cost.cycles(_representative(stage, homes, tile))
-        shape = _Cut(stage, tile, height, width, channels, reduction)
+        shape = _cut(stage, height, width, channels, reduction)
+        costs = [
+            cost
+            for order in LoopOrder
+            for cost in shape.costs(order, homes)
+            if cost.workspace_bytes <= self.target.sram_bytes
+        ]
+        if not costs:
+            return
+        cycles = self.cost.cycles(_representative(stage, homes, shape.tile))
         units = self.target.matrix_units if stage.kind is UnitKind.MATRIX else self.target.vector_units
-        compute = -(-shape.spatial * shape.slices // units) * shape.parts * cycles
-        chunk, total = constant_bytes(stage, tile), _whole_constant_bytes(stage)
-        output = align(height * width * channels * stage.output.element_bytes)
-        output_traffic = _run_cost(stage, tile) * shape.spatial * shape.slices
-        for order in LoopOrder:
-            if order is LoopOrder.CHANNEL_OUTER and (shape.slices == 1 or shape.spatial == 1):
-                continue
-            staged = traffic = 0
-            for item, in_dram in zip(stage.inputs, homes.inputs_in_dram, strict=True):
-                if in_dram:
-                    box = item.footprint(tile)
-                    loads = shape.loads(order, shape.dependence(item.footprint))
-                    staged += align(box.elements * item.element_bytes) * min(2, loads)
-                    traffic += _padded_runs(box, item.shape, item.element_bytes) * loads
-            if homes.output_in_dram:
-                staged += 2 * output
-                traffic += output_traffic
-            loads, chunks = shape.constant_loads(order)
-            held = total if order is LoopOrder.SPATIAL_OUTER else chunk * min(chunks, shape.parts + 1)
-            passing = chunk * min(2, chunks)
-            for hold in (True, False) if loads > chunks or passing < held else (True,):
-                yield Candidate(
-                    tiling=Tiling(
-                        height=height,
-                        width=width,
-                        channels=channels,
-                        reduction=reduction,
-                        order=order,
-                        hold_constants=hold,
-                    ),
-                    workspace_bytes=staged + (held if hold else passing),
-                    traffic_bytes=traffic + (total if hold else total * loads // max(1, chunks)),
-                    compute_cycles=compute,
-                    tile_cycles=cycles * shape.parts,
-                    tiles=shape.spatial * shape.slices * shape.parts,
-                )
+        chains = shape.spatial * shape.slices
+        for cost in costs:
+            yield Candidate(
+                tiling=Tiling(
+                    height=height,
+                    width=width,
+                    channels=channels,
+                    reduction=reduction,
+                    order=cost.order,
+                    hold_constants=cost.hold_constants,
+                ),
+                workspace_bytes=cost.workspace_bytes,
+                traffic_bytes=cost.traffic_bytes,
+                compute_cycles=-(-chains // units) * shape.parts * cycles,
+                tile_cycles=cycles * shape.parts,
+                tiles=chains * shape.parts,
+            )
+
+
+class _MemoryCost(NamedTuple):
+    """What a loop order, with or without constants held, needs of SRAM and DRAM."""
+
+    order: LoopOrder
+    hold_constants: bool
+    workspace_bytes: int
+    traffic_bytes: int
 
 
 class _Cut:
@@ -180,6 +183,30 @@ class _Cut:
         self.spatial = n * -(-h // height) * -(-w // width)
         self.slices = -(-c // channels)
         self.parts = -(-stage.reduction // reduction)
+
+    def costs(self, order: LoopOrder, homes: StageHomes) -> Iterator[_MemoryCost]:
+        """Costs of a loop order; none if it is the same as the other one."""
+        if order is LoopOrder.CHANNEL_OUTER and (self.slices == 1 or self.spatial == 1):
+            return
+        stage, tile = self.stage, self.tile
+        staged = traffic = 0
+        for item, in_dram in zip(stage.inputs, homes.inputs_in_dram, strict=True):
+            if in_dram:
+                box = item.footprint(tile)
+                loads = self.loads(order, self.dependence(item.footprint))
+                staged += align(box.elements * item.element_bytes) * min(2, loads)
+                traffic += _padded_runs(box, item.shape, item.element_bytes) * loads
+        if homes.output_in_dram:
+            staged += 2 * align(tile.height * tile.width * tile.channels * stage.output.element_bytes)
+            traffic += _run_cost(stage, tile) * self.spatial * self.slices
+        loads, chunks = self.constant_loads(order)
+        chunk, total = constant_bytes(stage, tile), _whole_constant_bytes(stage)
+        held = total if order is LoopOrder.SPATIAL_OUTER else chunk * min(chunks, self.parts + 1)
+        yield _MemoryCost(order, True, staged + held, traffic + total)
+        passing = chunk * min(2, chunks)
+        if loads > chunks or passing < held:
+            reloaded = total * loads // max(1, chunks)
+            yield _MemoryCost(order, False, staged + passing, traffic + reloaded)
 
     def loads(self, order: LoopOrder, depends: str) -> int:
         """Loads of what depends on the loops named: s(patial), c(hannels), k.
@@ -200,10 +227,12 @@ class _Cut:
     def dependence(self, footprint: Callable[[Tile], Box]) -> str:
         """The loops that a footprint depends on, found by moving the tile."""
         tile, here = self.tile, footprint(self.tile)
+        c = tile.c1 if tile.c1 < self.stage.domain[3] else 0
+        k = tile.k1 if tile.k1 < self.stage.reduction else 0
         moved = {
             "s": tile._replace(n=1, h0=0, h1=1, w0=0, w1=1),
-            "c": tile._replace(c0=0, c1=1),
-            "k": tile._replace(k0=0, k1=1),
+            "c": tile._replace(c0=c, c1=c + 1),
+            "k": tile._replace(k0=k, k1=k + 1),
         }
         return "".join(name for name, other in moved.items() if footprint(other) != here)
 
@@ -214,6 +243,14 @@ class _Cut:
         depends = ("c" if by_channel else "") + ("k" if by_reduction else "")
         chunks = (self.slices if by_channel else 1) * (self.parts if by_reduction else 1)
         return self.loads(order, depends), chunks
+
+
+def _cut(stage: Stage, height: int, width: int, channels: int, reduction: int) -> _Cut:
+    """A cut with its typical tile: the second along each axis, where there is one, has a full halo."""
+    _, h, w, _ = stage.domain
+    h0, w0 = (height if 2 * height <= h else 0), (width if 2 * width <= w else 0)
+    tile = Tile(0, h0, h0 + height, w0, w0 + width, 0, channels, 0, reduction)
+    return _Cut(stage, tile, height, width, channels, reduction)
 
 
 def _cuts(extent: int, step: int, limit: int) -> list[int]:

@@ -1,17 +1,18 @@
 """The verifier: every static rule that a program must keep before a machine runs it."""
 
-from isa.accesses import accesses
 from isa.assembly import format_instruction
 from isa.dtypes import Region
 from isa.errors import FieldRangeError, VerificationError
-from isa.instruction import Instruction
+from isa.instruction import Instruction, Queue
 from isa.instructions.control import Halt, Signal, Wait
 from isa.instructions.matrix import Convolve
-from isa.program import Program
-from isa.verifier.memory import MemoryCheck
+from isa.program import Program, Symbol
+from isa.verifier.memory import MemoryLimits
 from isa.verifier.ordering import Ordering
+from isa.verifier.races import RaceDetector
 from isa.verifier.rules import check_instruction
 from isa.verifier.sequences import AccumulatorSequences
+from isa.verifier.shadow import Event
 
 
 def verify(program: Program) -> None:
@@ -33,29 +34,27 @@ class _Walk:
 
     def __init__(self, program: Program) -> None:
         self._program = program
+        self._limits = MemoryLimits(program)
         self._ordering = Ordering(program.target)
+        self._races = RaceDetector(program, self._limits, self._ordering.queues)
         self._sequences = AccumulatorSequences()
-        self._memory = MemoryCheck(program, self._ordering.queues)
 
     def run(self) -> None:
         """Check every instruction, then what must hold at the end."""
         for index, instruction in enumerate(self._program.instructions):
             try:
                 check_instruction(instruction, self._program.target)
-                self._check_in_context(index, instruction)
+                if (queue := instruction.queue) is not None:
+                    self._check_order(index, queue, instruction)
             except (VerificationError, FieldRangeError) as error:
                 raise _located(self._program, index, str(error)) from None
-        if (unfinished := self._sequences.unfinished()) is not None:
-            raise _located(self._program, *unfinished)
-        if (unawaited := self._ordering.unawaited_signal()) is not None:
-            raise _located(self._program, *unawaited)
+        for unmatched in (self._sequences.unfinished(), self._ordering.unawaited_signal()):
+            if unmatched is not None:
+                raise _located(self._program, *unmatched)
         for symbol in self._program.symbols:
-            self._memory.check_symbol(symbol)
+            self._check_written(symbol)
 
-    def _check_in_context(self, index: int, instruction: Instruction) -> None:
-        queue = instruction.queue
-        if queue is None:
-            return
+    def _check_order(self, index: int, queue: Queue, instruction: Instruction) -> None:
         if isinstance(instruction, Wait):
             self._ordering.wait(index, queue, instruction)
         elif isinstance(instruction, Signal):
@@ -64,7 +63,16 @@ class _Walk:
             if isinstance(instruction, Convolve):
                 self._sequences.check(index, queue, instruction)
             number, clock = self._ordering.advance(index, queue)
-            self._memory.check(index, number, clock, accesses(instruction))
+            operands = self._limits.ordered_operands(instruction)
+            self._races.check(operands, Event(number, index), clock)
+
+    def _check_written(self, symbol: Symbol) -> None:
+        access = self._limits.symbol_access(symbol)
+        byte = self._races.first_unwritten(access) if access is not None else None
+        if access is not None and byte is not None:
+            raise VerificationError(
+                f"{access.operand} ({symbol.role}): nothing writes byte {byte} of {access.memory}"
+            )
 
 
 def _check_tables(program: Program) -> None:

@@ -31,19 +31,21 @@ def max_min_rates(
     """
     levels = [math.inf] * len(capacities)
     rates, limits = list(caps), [UNLIMITED] * len(caps)
+    settled = True
     for _ in range(_ROUNDS):
         worst = _most_overloaded(rates, uses, capacities)
-        if worst == UNLIMITED and levels.count(math.inf) >= len(levels) - 1:
+        if worst == UNLIMITED and settled:
             return rates, limits
-        changed = False
-        scarce = [r for r, level in enumerate(levels) if level != math.inf and r != worst]
-        for resource in [worst, *scarce] if worst != UNLIMITED else scarce:
+        order = [] if worst == UNLIMITED else [worst]
+        order += [r for r, level in enumerate(levels) if level != math.inf and r != worst]
+        settled = True
+        for resource in order:
             level = _level(resource, caps, uses, levels, capacities[resource])
-            changed = changed or not math.isclose(level, levels[resource], rel_tol=_CLOSE)
+            # The first one is computed from the levels of the others: as they are, if they stay.
+            if resource != order[0] and not math.isclose(level, levels[resource], rel_tol=_CLOSE):
+                settled = False
             levels[resource] = level
         rates, limits = _rates(caps, uses, levels)
-        if not changed:
-            break
     return _within(rates, limits, uses, capacities)
 
 

@@ -59,7 +59,7 @@ def depthwise_convolve(state: MachineState, i: DepthwiseConvolve, unit_index: in
         for tap in range(i.taps):
             tap_row, tap_column = divmod(tap, i.kernel_width)
             first = rows.row0 * i.stride_height + tap_row * i.dilation_height
-            last = first + (shape[1] - 1) * i.stride_height + 1
+            last = first + shape[1] * i.stride_height
             column, phase = divmod(tap_column * i.dilation_width, i.stride_width)
             pixels = phases[phase][
                 rows.image0 : rows.image1, first : last : i.stride_height, column : column + i.output_width
@@ -97,7 +97,7 @@ def pool(state: MachineState, i: Pool, unit_index: int) -> None:
     average = i.mode is PoolMode.AVERAGE
     reduce = np.add if average else np.maximum
     padded = padded_image(input_image(state, i), i, 0, np.int32 if average else np.uint8)
-    row_span = (i.output_height - 1) * i.stride_height + 1
+    row_span = i.output_height * i.stride_height
     by_rows = padded[:, : row_span : i.stride_height].copy()
     for tap in range(1, i.kernel_height):
         first = tap * i.dilation_height

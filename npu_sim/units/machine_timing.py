@@ -96,11 +96,9 @@ class MachineTiming:
         tail = output = last_output = 0
         if i.finish:
             activities.append((Action.OUTPUT_REQUANTISE, pixels * channels))
-            last_pixels = pixels if weight_stationary else (pixels - 1) % array.rows + 1
-            last_sums = last_pixels * ((channels - 1) % array.cols + 1)
             tail = cycles.total_cycles - cycles.array_cycles
             output = cycles.output_cycles
-            last_output = -(-last_sums // array.output_elements_per_cycle)
+            last_output = self._last_drain_cycles(pixels, channels)
         return Work(
             cycles=cycles.array_cycles,
             setup_cycles=0,
@@ -112,6 +110,15 @@ class MachineTiming:
             output_cycles=output,
             last_output_cycles=last_output,
         )
+
+    def _last_drain_cycles(self, pixels: int, channels: int) -> int:
+        """Cycles that the last group of sums needs to leave; output stationary: R registers down at least."""
+        array = self.array
+        last_channels = (channels - 1) % array.cols + 1
+        if array.dataflow is Dataflow.WEIGHT_STATIONARY:
+            return -(-pixels * last_channels // array.output_elements_per_cycle)
+        last_sums = ((pixels - 1) % array.rows + 1) * last_channels
+        return max(array.rows, -(-last_sums // array.output_elements_per_cycle))
 
     def _array_activities(self, pixels: int, depth: int, channels: int) -> Activities:
         """MACs, register writes and accumulator updates; idle processing elements do not toggle.

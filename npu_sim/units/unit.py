@@ -1,5 +1,6 @@
 """What all units share: take instructions in order, synchronise, execute, retire, account for every cycle."""
 
+import abc
 from typing import Any, ClassVar
 
 import simpy
@@ -17,7 +18,7 @@ from npu_sim.units.machine_timing import MachineTiming
 from npu_sim.units.shared_memories import Process, SharedMemories
 
 
-class Unit:
+class Unit(abc.ABC):
     """One execution unit with its queue; subclasses say how an instruction is executed.
 
     The run is over for a unit when it takes the end marker; `last_retirement` is the cycle in which the last
@@ -59,10 +60,10 @@ class Unit:
                 yield queue.filled()
             entry = queue.pop()
             instruction = entry.instruction
-            self._account_gap(idle_since, is_last=instruction is None)
             if instruction is None:
-                self.is_finished = True
+                yield from self._finish(idle_since)
                 return
+            self._account_gap(idle_since)
             if isinstance(instruction, Wait):
                 yield from self._wait(instruction)
             elif isinstance(instruction, Signal):
@@ -70,9 +71,9 @@ class Unit:
             else:
                 yield from self._execute(entry.position, instruction)
 
+    @abc.abstractmethod
     def _execute(self, index: int, instruction: Any) -> Process:
         """Process: occupy the unit with one instruction and schedule its retirement."""
-        raise NotImplementedError(f"{type(self).__name__} must say how it executes")
 
     def _retire_at(self, cycle: int, index: int, instruction: Instruction, work: Work) -> None:
         """Apply and report an instruction at a cycle that is not before those of its predecessors."""
@@ -108,10 +109,16 @@ class Unit:
         else:
             self.env.timeout(delay).callbacks.append(callback)
 
-    def _account_gap(self, start: int, *, is_last: bool) -> None:
+    def _account_gap(self, start: int) -> None:
         """Charge the cycles without an instruction: outstanding results first, then missing instructions."""
         end = self.env.now
         settled = min(end, max(start, self.last_retirement))
         self.observation.stalled(self.log, start, settled, self.tail_reason)
-        if not is_last:
-            self.observation.stalled(self.log, settled, end, StallReason.INSTRUCTION)
+        self.observation.stalled(self.log, settled, end, StallReason.INSTRUCTION)
+
+    def _finish(self, start: int) -> Process:
+        """Process: wait for outstanding results; what follows them is idle."""
+        if self.last_retirement > self.env.now:
+            yield self.env.timeout(self.last_retirement - self.env.now)
+        self.observation.stalled(self.log, start, self.last_retirement, self.tail_reason)
+        self.is_finished = True

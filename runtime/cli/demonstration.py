@@ -27,8 +27,8 @@ def demonstrate(config: "MachineConfig", preference: str) -> None:
     correct = int((found == labels).sum())
     output = console()
     output.print(
-        f"Handwritten digits on the simulated NPU “{config.name}”: {correct} of {len(labels)} held-out images "
-        f"are classified correctly ({percent(correct / len(labels))})."
+        f"Handwritten digits on the simulated NPU “{config.name}”: {correct} of {len(labels)} held-out "
+        f"images are classified correctly ({percent(correct / len(labels))})."
     )
     output.print("One inference under each preference:")
     model = digits_model()

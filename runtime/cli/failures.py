@@ -3,6 +3,8 @@
 Exit statuses: 0 done, 1 the job failed, 2 the command line is wrong, 130 interrupted.
 """
 
+import traceback
+from pathlib import Path
 from typing import IO, Any
 
 import click
@@ -31,17 +33,14 @@ class FailureReportingGroup(click.Group):
         except KeyboardInterrupt:
             click.echo("npu-sim: interrupted", err=True)
             ctx.exit(_INTERRUPTED)
-        except BrokenPipeError:
-            raise  # click ends quietly when the reader of standard output has gone
+        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+            raise  # click reports these, and ends quietly when the reader of standard output has gone
         except Exception as error:
-            message = _message(error)
-            if message is None:
-                raise
-            raise Failure(message) from error
+            raise Failure(_message(error)) from error
 
 
-def _message(error: Exception) -> str | None:
-    """What to tell the user; None for errors that nobody expects."""
+def _message(error: Exception) -> str:
+    """What to tell the user, in one line; an error that nobody expects says where it comes from."""
     from compiler.errors import CompilerError
     from isa.errors import IsaError
     from npu_sim.errors import NpuSimError
@@ -54,4 +53,6 @@ def _message(error: Exception) -> str | None:
     if isinstance(error, OSError):
         reason = error.strerror or str(error)
         return f"{error.filename}: {reason}" if error.filename else reason
-    return None
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(place.filename).name}:{place.lineno} in {place.name}"
+    return f"internal error, please report it: {type(error).__name__}: {error} ({where})"

@@ -36,5 +36,5 @@ def _stored_array(path: str) -> npt.NDArray[np.generic]:
         # Mapped, so that a header that promises more than the file holds is found before memory is taken.
         array = np.load(Path(path), mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError) as error:
-        raise Failure(f"--input {path}: not a valid .npy file: {error}") from error
+        raise Failure(f"--input {path}: not a valid .npy file of numbers") from error
     return np.array(array)

@@ -14,7 +14,7 @@ from npu_sim.events import Retire
 from runtime.cli.failures import Failure
 from runtime.cli.inputs import input_arrays
 from runtime.cli.options import DEFAULT_INPUT, DEFAULT_PREFERENCE, RunOptions
-from runtime.cli.progress import ProgressBar
+from runtime.cli.progress import ProgressBar, Waiting
 from runtime.compilation import Compilation
 from runtime.devices.npu import NpuPrepared
 from runtime.digits import digits_model
@@ -58,13 +58,14 @@ def compiled(
     model: Model, config: MachineConfig, preference: str | None, numerics: str | None, *, keep_tensors: bool
 ) -> Compilation:
     """Compile a model; None stands for the defaults."""
-    return compile_model(
-        model,
-        machine=config,
-        preference=preference or DEFAULT_PREFERENCE,
-        numerics=numerics or "nnapi",
-        keep_tensors=keep_tensors,
-    )
+    with Waiting("compiling"):
+        return compile_model(
+            model,
+            machine=config,
+            preference=preference or DEFAULT_PREFERENCE,
+            numerics=numerics or "nnapi",
+            keep_tensors=keep_tensors,
+        )
 
 
 def program_of(compilation: Compilation) -> Program:

@@ -55,8 +55,9 @@ def compile_(
         program = program_of(compilation)
         stream.write(encode_program(program))
     click.echo(
-        f"{output}: {len(program.instructions):,} instructions ({binary_bytes(program.code_bytes)}) and "
-        f"{binary_bytes(len(program.constants))} of constants in {len(program.layers)} layers, for {config.name}"
+        f"{output}: {len(program.layers)} layers, {len(program.instructions):,} instructions "
+        f"({binary_bytes(program.code_bytes)}), {binary_bytes(len(program.constants))} of constants, "
+        f"for {config.name}"
     )
 
 

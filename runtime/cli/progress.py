@@ -1,12 +1,12 @@
 """Progress of jobs of more than two seconds, on standard error; silent when that is no terminal."""
 
 import sys
+import threading
 import time
+from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from rich.progress import Progress, TaskID
 
 _DELAY_S = 2.0
@@ -28,7 +28,7 @@ class ProgressBar:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: "TracebackType | None"
+        self, kind: type[BaseException] | None, error: BaseException | None, place: TracebackType | None
     ) -> None:
         if self._progress is not None:
             self._progress.stop()
@@ -43,18 +43,53 @@ class ProgressBar:
         self._progress.update(self._task, completed=self._done)
 
 
-def _started(label: str, total: int) -> "tuple[Progress, TaskID]":
-    """A visible bar that vanishes when it is stopped."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+class Waiting:
+    """A moving bar with the time that has passed, for a job that cannot tell how far it is."""
 
+    def __init__(self, label: str) -> None:
+        self._label = label
+        self._progress: Progress | None = None
+        self._lock = threading.Lock()
+        self._is_over = not sys.stderr.isatty()
+        self._timer = threading.Timer(_DELAY_S, self._show)
+        self._timer.daemon = True
+
+    def __enter__(self) -> Self:
+        if not self._is_over:
+            self._timer.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, place: TracebackType | None
+    ) -> None:
+        self._timer.cancel()
+        with self._lock:
+            self._is_over = True
+            if self._progress is not None:
+                self._progress.stop()
+
+    def _show(self) -> None:
+        """Show the bar, unless the job has ended meanwhile."""
+        with self._lock:
+            if not self._is_over:
+                self._progress, _ = _started(self._label, None)
+
+
+def _started(label: str, total: int | None) -> "tuple[Progress, TaskID]":
+    """A visible bar that vanishes when it is stopped; without a total it shows the time that has passed."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    times = (TimeElapsedColumn(),) if total is None else (MofNCompleteColumn(), TimeRemainingColumn())
     progress = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
+        TextColumn("{task.description}"), BarColumn(), *times, console=Console(stderr=True), transient=True
     )
     task = progress.add_task(label, total=total)
     progress.start()

@@ -67,7 +67,13 @@ def gemm(m: int, k: int, n: int, **arguments: Any) -> None:
 @click.option(
     "--dilation", type=click.IntRange(1, 1024), default=1, show_default=True, help="Both directions."
 )
-@click.option("--padding", type=click.Choice(["same", "valid"]), default="same", show_default=True)
+@click.option(
+    "--padding",
+    type=click.Choice(["same", "valid"]),
+    default="same",
+    show_default=True,
+    help="Implicit padding.",
+)
 @click.option("--depthwise", is_flag=True, help="Filter each channel apart; COUT is a multiple of CIN.")
 @run_options
 def conv(

@@ -12,7 +12,7 @@ from runtime.cli.formatting import binary_bytes, percent, quantity
 Report = Mapping[str, Any]
 """A result in the form of `RunResult.to_json_dict`."""
 
-_PLAIN_WIDTH = 132
+_PLAIN_WIDTH = 160
 """Columns when standard output is no terminal: enough for the widest table."""
 
 
@@ -107,14 +107,15 @@ def layer_table(report: Report) -> Table:
 
 
 def unit_table(report: Report) -> Table:
-    """Every unit: its time busy, stalled by reason, and idle."""
-    reasons = sorted({reason for unit in report["units"].values() for reason in unit["stalls"]})
+    """Every unit: its time busy, idle, and stalled by those reasons that occurred."""
+    stalls = [unit["stalls"] for unit in report["units"].values()]
+    reasons = [reason for reason in stalls[0] if any(counts[reason] for counts in stalls)]
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("unit")
-    for name in ("busy", *(f"stalled: {reason}" for reason in reasons), "idle"):
-        table.add_column(name.replace("_", " "), justify="right")
+    for name in ("busy", "idle", *(f"stall: {reason}" for reason in reasons)):
+        table.add_column(name, justify="right")
     for name, unit in report["units"].items():
-        counts = [unit["busy"], *(unit["stalls"].get(reason, 0) for reason in reasons), unit["idle"]]
+        counts = [unit["busy"], unit["idle"], *(unit["stalls"][reason] for reason in reasons)]
         shares = [percent(count / report["cycles"]) if report["cycles"] else "-" for count in counts]
         table.add_row(name, *shares)
     return table

@@ -1,6 +1,8 @@
 """Whole networks: every tensor as TensorFlow Lite's reference kernels compute it."""
 
 import itertools
+from collections.abc import Iterable
+from typing import Any
 
 import pytest
 
@@ -12,13 +14,19 @@ from tests.support.execute import PRESETS, npu
 from tests.support.golden import INPUT_KINDS, UINT8_MOBILENETS, load_golden, sha256
 
 SMALL, *_ = UINT8_MOBILENETS
-"""The network that stands for all in the default run."""
+
+QUICK_TENSORS = {(SMALL, "random", "tiny"), (SMALL, "gradient", "phone")}
+QUICK_PREFERENCES = {
+    (SMALL, "tiny", PreferenceCode.LOW_POWER),
+    (SMALL, "phone", PreferenceCode.FAST_SINGLE_ANSWER),
+}
+"""What the default run samples; the rest is slow."""
 
 
-def sampled(*choices: tuple[str, ...]) -> list[object]:
-    """All combinations, network first; slow unless the network is the small one."""
+def networks_with(quick: set[Any], *choices: Iterable[Any]) -> list[Any]:
+    """All combinations of the networks and `choices`; slow unless in `quick`."""
     return [
-        pytest.param(*values, marks=[] if values[0] == SMALL else pytest.mark.slow)
+        pytest.param(*values, marks=[] if values in quick else pytest.mark.slow)
         for values in itertools.product(UINT8_MOBILENETS, *choices)
     ]
 
@@ -33,7 +41,7 @@ def test_the_reference_reproduces_every_tensor(network: str, kind: str) -> None:
     assert [number for number in expected if sha256(values[number]) != expected[number]] == []
 
 
-@pytest.mark.parametrize(("network", "kind", "preset"), sampled(INPUT_KINDS, PRESETS))
+@pytest.mark.parametrize(("network", "kind", "preset"), networks_with(QUICK_TENSORS, INPUT_KINDS, PRESETS))
 def test_the_npu_reproduces_every_tensor(network: str, kind: str, preset: str) -> None:
     golden = load_golden(network, kind)
     prepared = npu(preset).prepare(golden.graph, CompilationOptions(keep_tensors=True))
@@ -43,8 +51,9 @@ def test_the_npu_reproduces_every_tensor(network: str, kind: str, preset: str) -
     assert [number for number in expected if sha256(tensors[number]) != expected[number]] == []
 
 
-@pytest.mark.parametrize(("network", "preset"), sampled(PRESETS))
-@pytest.mark.parametrize("preference", list(PreferenceCode))
+@pytest.mark.parametrize(
+    ("network", "preset", "preference"), networks_with(QUICK_PREFERENCES, PRESETS, PreferenceCode)
+)
 def test_the_output_does_not_depend_on_machine_and_preference(
     network: str, preset: str, preference: PreferenceCode
 ) -> None:

@@ -14,13 +14,14 @@ from tests.support.readme import (
 from tests.support.repository import ROOT
 
 TEXT = README.read_text()
-CONSOLE = [example for b in blocks(TEXT) if b.language == "console" for example in console_examples(b)]
+CONSOLE = [list(console_examples(block)) for block in blocks(TEXT) if block.language == "console"]
 PYTHON = [example for example, _ in python_examples(TEXT)]
 
 
-@pytest.mark.parametrize("example", CONSOLE, ids=[example.command[-1] for example in CONSOLE])
-def test_command_prints_what_the_readme_shows(example: Example, tmp_path: Path) -> None:
-    assert run_example(example, tmp_path) == example.output, "refresh: python -m tests.support.readme"
+@pytest.mark.parametrize("session", CONSOLE, ids=[session[0].command[-1] for session in CONSOLE])
+def test_commands_print_what_the_readme_shows(session: list[Example], tmp_path: Path) -> None:
+    for example in session:
+        assert run_example(example, tmp_path) == example.output, "refresh: python -m tests.support.readme"
 
 
 @pytest.mark.parametrize("example", PYTHON, ids=range(len(PYTHON)))

@@ -62,6 +62,12 @@ def test_mbqm_agrees_at_ties_of_both_roundings(k: int, n: int) -> None:
         assert arithmetic.multiply_by_quantized_multiplier(x, 2**30, -n) == scalar.mbqm(x, 2**30, -n)
 
 
+@pytest.mark.parametrize("shift", [0, -1, -5, -31])
+def test_mbqm_of_the_two_smallest_saturates(shift: int) -> None:
+    result = arithmetic.multiply_by_quantized_multiplier([INT32_MIN, INT32_MIN + 1], INT32_MIN, shift)
+    assert result.tolist() == [scalar.mbqm(x, INT32_MIN, shift) for x in (INT32_MIN, INT32_MIN + 1)]
+
+
 def test_mbqm_refuses_a_right_shift_beyond_31() -> None:
     with pytest.raises(ValueError, match="-32"):
         arithmetic.multiply_by_quantized_multiplier(1, 2**30, -32)
@@ -204,7 +210,7 @@ def test_softmax_equals_the_scalar_rule_on_random_rows(codes: list[int], scale: 
     assert result.tolist() == [expected, expected[::-1]]
 
 
-@pytest.mark.parametrize("depth", [1, 256, 600, 1200, 4095, 4097])
+@pytest.mark.parametrize("depth", [1, 256, 600, 1200, 4095, 4097, 8192, 8193])
 def test_softmax_of_equal_codes_equals_the_scalar_rule(depth: int) -> None:
     row = np.full((1, depth), 7, np.uint8)
     result = arithmetic.softmax(row, arithmetic.softmax_parameters(0.1, 1.0))

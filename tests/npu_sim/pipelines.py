@@ -33,7 +33,7 @@ def convolve_tile(source: int, destination: int, weights: int, unit: int = 0) ->
         weight_tap_pitch=32,
         weight_channel_pitch=32,
         multiplier=1 << 30,
-        shift=-4,
+        shift=-12,
     )
 
 

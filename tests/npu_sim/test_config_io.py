@@ -64,7 +64,9 @@ def write(tmp_path, text: str) -> str:
 
 def test_an_unknown_key_names_file_path_value_and_the_nearest_key(tmp_path):
     path = write(tmp_path, preset_text("phone").replace("rows = 32", "row = 32"))
-    message = r"m\.toml: unknown key matrix\.row \(value 32\) \(nearest: rows\); permitted in matrix: units, rows"
+    message = (
+        r"m\.toml: unknown key matrix\.row \(value 32\) \(nearest: rows\); permitted in matrix: units, rows"
+    )
     with pytest.raises(ConfigError, match=message):
         load_machine(path)
 
@@ -109,7 +111,11 @@ def test_overrides_parse_numbers_words_and_later_ones_win(phone):
     changed = override(
         phone, ["matrix.rows=8", "matrix.rows=16", "matrix.dataflow=output_stationary", "name='mine'"]
     )
-    assert (changed.matrix.rows, changed.matrix.dataflow.value, changed.name) == (16, "output_stationary", "mine")
+    assert (changed.matrix.rows, changed.matrix.dataflow.value, changed.name) == (
+        16,
+        "output_stationary",
+        "mine",
+    )
 
 
 def test_overrides_are_checked_together(phone):

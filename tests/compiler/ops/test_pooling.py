@@ -7,7 +7,7 @@ from compiler.nnapi import OperationCode, ResultCode
 from compiler.operation import OperationView, ScalarInput
 from compiler.ops.pooling import from_tflite, parse
 from tests.support.one_operation import one_operation, quant8
-from tests.support.operations import inferred, refused
+from tests.support.operations import inferred, refused, unsupported
 from tests.support.tflite_operators import tflite_operator, tflite_tensor
 
 POOLS = [OperationCode.AVERAGE_POOL_2D, OperationCode.MAX_POOL_2D]
@@ -61,6 +61,19 @@ def test_an_output_of_other_quantisation_is_refused_because_pools_do_not_rescale
 )
 def test_values_that_no_pool_can_have_fail(scalars: tuple[int, ...], fragment: str) -> None:
     refused(pool(*scalars), fragment, ResultCode.OP_FAILED)
+
+
+@pytest.mark.parametrize(
+    ("scalars", "fragment"),
+    [
+        ((1, 65536, 1, 2, 2, 0), "window width has stride 65536; at most 65535 is implemented"),
+        ((1, 1, 1, 2, 70000, 0), "window height has size 70000; at most 65535 is implemented"),
+    ],
+)
+def test_windows_that_no_instruction_can_hold_are_unsupported(
+    scalars: tuple[int, ...], fragment: str
+) -> None:
+    unsupported(pool(*scalars), fragment)
 
 
 def test_a_pool_of_a_file_becomes_an_implicit_list() -> None:

@@ -61,6 +61,13 @@ def test_an_output_scale_too_small_for_the_fixed_point_is_refused() -> None:
         compute(ADD, [(UNIT, [1]), (UNIT, [1])], [0], quant8(scale=2.0**-19))
 
 
+def test_scales_at_the_end_of_single_precision_are_refused_or_vanish() -> None:
+    huge = quant8(scale=3e38)
+    with pytest.raises(GraphError, match="must be below 1"):
+        compute(ADD, [(huge, [1]), (huge, [1])], [0], huge)
+    assert compute(ADD, [(UNIT, [1]), (UNIT, [1])], [0], quant8(scale=3e38, zero_point=9)).tolist() == [9]
+
+
 def test_shapes_that_do_not_broadcast_are_refused() -> None:
     with pytest.raises(GraphError, match="do not broadcast"):
         compute(ADD, [(UNIT, [1, 2]), (UNIT, [1, 2, 3])], [0], UNIT)

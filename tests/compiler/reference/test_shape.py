@@ -57,6 +57,16 @@ def test_concatenation_brings_inputs_to_the_output_scale() -> None:
     assert concatenate(parts, 0).tolist() == [9, 3, 5, 1, 0, 126]
 
 
+def test_a_huge_ratio_of_scales_saturates() -> None:
+    parts = [(quant8(scale=1e9, zero_point=1), [0, 1, 2])]
+    assert concatenate(parts, 0, quant8(scale=1e-9, zero_point=7)).tolist() == [0, 7, 255]
+
+
+def test_a_ratio_beyond_single_precision_is_refused() -> None:
+    with pytest.raises(GraphError, match="beyond single precision"):
+        concatenate([(quant8(scale=1e20), [1])], 0, quant8(scale=1e-20))
+
+
 def test_level_27_refuses_to_rescale() -> None:
     with pytest.raises(GraphError, match="level 27 wants them equal"):
         concatenate([(KIND, [1]), (quant8(scale=0.25), [1])], 0, numerics=Numerics.NNAPI27)

@@ -23,6 +23,9 @@ class FixedCost:
 
     mapped_cycles = peak_cycles
 
+    def dram_bytes(self, instruction):
+        return 0
+
     def dram_cycles(self, total_bytes):
         return float(total_bytes)
 

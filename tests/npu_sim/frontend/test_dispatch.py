@@ -33,9 +33,9 @@ def test_a_full_queue_holds_the_instructions_behind_it():
     copies = [copy(0, 4096, 4096)] * 4
     _, free = run([*copies, load(), Halt()], ["frontend.queue_depth=8"])
     _, blocked = run([*copies, load(), Halt()], ["frontend.queue_depth=1"])
-    # The load is behind four copies: it starts when the third has been taken out of a queue of one.
+    # A queue of one takes the last copy when the one before it starts, and the load a cycle later.
     assert free[4].start == 5
-    assert blocked[4].start == blocked[3].start
+    assert blocked[4].start == blocked[2].start + 1
 
 
 def test_a_unit_without_instructions_stalls_for_them_and_is_idle_after_its_last():
@@ -65,7 +65,5 @@ def test_fetch_latency_delays_the_first_instruction():
 def test_without_prefetch_space_the_latency_of_each_block_is_felt():
     program = [copy(0, 64)] * 100 + [Halt()]
     deep, _ = run(program, name="phone")
-    shallow, _ = run(
-        program, ["frontend.fetch_block_bytes=128", "frontend.prefetch_blocks=2"], name="phone"
-    )
+    shallow, _ = run(program, ["frontend.fetch_block_bytes=128", "frontend.prefetch_blocks=2"], name="phone")
     assert shallow.cycles > 2 * deep.cycles

@@ -65,6 +65,7 @@ def test_sums_carry_from_start_to_finish(
     state = random_state(0, sram_bytes=SRAM_BYTES)
     expected = bytearray(state.sram)
     sums: naive_instructions.Sums = {}
+    state.accumulator_rows(unit, 0, 128, 8)[...] = 77  # what an earlier tile has left
     for number, seed in enumerate(seeds_of_parts):
         part = dataclasses.replace(
             instruction,

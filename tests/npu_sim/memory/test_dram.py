@@ -2,7 +2,7 @@ import dataclasses
 import itertools
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from npu_sim.memory import dram
@@ -18,6 +18,9 @@ LPDDR4X = DramTiming(
     refresh_ps=381_000,
 )
 SMALL = dataclasses.replace(LPDDR4X, burst_bytes=4, page_bytes=16)
+
+
+RELAXED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def touched_in_order(unit_bytes, offset, run, counts, strides):
@@ -37,7 +40,7 @@ counts3 = st.tuples(*[st.integers(1, 4)] * 3)
 strides3 = st.tuples(*[st.integers(0, 70)] * 3)
 
 
-@settings(max_examples=300)
+@settings(RELAXED, max_examples=300)
 @given(offsets, runs, counts3, strides3)
 def test_bursts_and_pages_equal_a_walk_over_every_byte(offset, run, counts, strides):
     access = dram_access(SMALL, offset, run, counts, strides)
@@ -45,6 +48,7 @@ def test_bursts_and_pages_equal_a_walk_over_every_byte(offset, run, counts, stri
     assert access.row_segments == touched_in_order(16, offset, run, counts, strides)
 
 
+@RELAXED
 @given(offsets, runs, counts3, strides3)
 def test_an_access_in_pieces_equals_the_access_at_once(offset, run, counts, strides):
     whole = dram_access(SMALL, offset, run, counts, strides)
@@ -90,6 +94,7 @@ def test_runs_that_join_are_one_run():
     assert dram_access(LPDDR4X, 24, 96, (8, 3), (96, 768)) == dram_access(LPDDR4X, 24, 96 * 24)
 
 
+@RELAXED
 @given(offsets, runs, counts3, strides3, st.integers(0, 3))
 def test_more_bytes_never_take_less_time(offset, run, counts, strides, axis):
     more_counts = tuple(n + (i == axis) for i, n in enumerate(counts))
@@ -98,11 +103,13 @@ def test_more_bytes_never_take_less_time(offset, run, counts, strides, axis):
     assert after.time_ps >= before.time_ps
 
 
+@RELAXED
 @given(st.integers(0, 10**6), st.integers(1, 10**7))
 def test_longer_sequential_accesses_never_take_less_time(offset, run):
     assert dram_access(LPDDR4X, offset, run + 1).time_ps >= dram_access(LPDDR4X, offset, run).time_ps
 
 
+@RELAXED
 @given(st.integers(0, 10**6), st.integers(1, 5000))
 def test_touched_bytes_cover_the_bytes(offset, run):
     assert dram_access(LPDDR4X, offset, run).touched_bytes >= run

@@ -10,9 +10,7 @@ from npu_sim.memory.sram import access_words, bank_cycles, traffic_bytes
 
 
 def make_sram(banks: int, word_bytes: int, ports: int | None = None) -> SramConfig:
-    return SramConfig(
-        kib=1024, banks=banks, word_bytes=word_bytes, ports=ports or banks, buffer_cycles=1
-    )
+    return SramConfig(kib=1024, banks=banks, word_bytes=word_bytes, ports=ports or banks, buffer_cycles=1)
 
 
 def make_access(address: int, run_bytes: int, *dimensions: tuple[int, int]) -> Access:

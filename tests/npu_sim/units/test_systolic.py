@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from isa.target import Dataflow
@@ -23,6 +23,7 @@ from npu_sim.units.systolic import (
 from tests.npu_sim.units import register_model
 from tests.npu_sim.units.register_model import HazardError, Observed, Product, Window
 
+RELAXED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 WS, OS = Dataflow.WEIGHT_STATIONARY, Dataflow.OUTPUT_STATIONARY
 SCALESIM = Path(__file__).resolve().parents[3] / "../shared/peers/scalesim_gemm.csv"
 SLOW_TILES, SAMPLE_TILES = 320, 6
@@ -176,6 +177,7 @@ shapes = st.builds(
 )
 
 
+@RELAXED
 @given(shapes, extents, extents, extents)
 def test_an_output_stage_as_wide_as_a_weight_stationary_array_never_delays_it(shape, m, k, n):
     wide = dataclasses.replace(shape, dataflow=WS, output_elements_per_cycle=shape.cols)
@@ -183,18 +185,21 @@ def test_an_output_stage_as_wide_as_a_weight_stationary_array_never_delays_it(sh
     assert cycles.total_cycles == cycles.array_cycles
 
 
+@RELAXED
 @given(shapes, extents, extents, extents)
 def test_total_covers_the_array_and_the_output_stage(shape, m, k, n):
     cycles = convolve_cycles(shape, m, k, n)
     assert cycles.total_cycles >= max(cycles.array_cycles, cycles.output_cycles)
 
 
+@RELAXED
 @given(shapes, extents, extents, extents)
 def test_a_hidden_load_is_never_slower(shape, m, k, n):
     hidden, serial = (dataclasses.replace(shape, hidden_load=h) for h in (True, False))
     assert convolve_cycles(hidden, m, k, n).total_cycles <= convolve_cycles(serial, m, k, n).total_cycles
 
 
+@RELAXED
 @given(shapes, extents, extents, extents, st.integers(0, 2), st.integers(1, 20))
 def test_a_larger_product_never_takes_fewer_cycles(shape, m, k, n, axis, more):
     larger = [m, k, n]
@@ -203,6 +208,7 @@ def test_a_larger_product_never_takes_fewer_cycles(shape, m, k, n, axis, more):
     assert all(a <= b for a, b in zip(cycles, larger_cycles, strict=True))
 
 
+@RELAXED
 @given(shapes, extents, extents, extents)
 def test_a_faster_output_stage_is_never_slower(shape, m, k, n):
     faster = dataclasses.replace(shape, output_elements_per_cycle=shape.output_elements_per_cycle + 1)
@@ -218,7 +224,7 @@ def cut(total: int, points: list[int]) -> list[int]:
 cuts = st.lists(st.integers(0, 1000), max_size=3)
 
 
-@settings(max_examples=300)
+@settings(RELAXED, max_examples=300)
 @given(shapes, extents, extents, extents, cuts, cuts, cuts)
 def test_no_cut_of_a_layer_beats_the_mapped_bound(shape, m, k, n, cuts_m, cuts_k, cuts_n):
     tiles = list(itertools.product(cut(m, cuts_m), cut(k, cuts_k), cut(n, cuts_n)))
@@ -229,6 +235,7 @@ def test_no_cut_of_a_layer_beats_the_mapped_bound(shape, m, k, n, cuts_m, cuts_k
     assert max(array, output) >= mapped_bound_cycles(shape, m, k, n)
 
 
+@RELAXED
 @given(shapes, extents, extents, extents)
 def test_mapped_bound_is_at_least_the_peak_bound(shape, m, k, n):
     assert mapped_bound_cycles(shape, m, k, n) >= peak_cycles(shape, m, k, n)
@@ -258,7 +265,7 @@ def held_back_total(shape: ArrayShape, pixels: int, depth: int, channels: int) -
     return max(clock + 1, start + (depth_folds - 1) * step + pixels + shape.rows + shape.cols - 2)
 
 
-@settings(max_examples=200)
+@settings(RELAXED, max_examples=200)
 @given(shapes, st.integers(1, 15), st.integers(1, 20), st.integers(1, 40))
 def test_holding_the_array_back_for_the_output_stage_changes_no_total(shape, m, k, n):
     cols = min(shape.cols, 2 * shape.rows)

@@ -7,6 +7,12 @@ from runtime.cli.failures import Failure
 from runtime.cli.output_files import output_file
 
 
+def write_and_raise(path: Path, error: type[BaseException]) -> None:
+    with output_file(path) as stream:
+        stream.write(b"half")
+        raise error
+
+
 def test_file_appears_when_the_block_ends(tmp_path: Path) -> None:
     path = tmp_path / "result"
     with output_file(path) as stream:
@@ -16,18 +22,16 @@ def test_file_appears_when_the_block_ends(tmp_path: Path) -> None:
 
 
 def test_nothing_is_left_after_an_exception(tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt), output_file(tmp_path / "result") as stream:
-        stream.write(b"half")
-        raise KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt):
+        write_and_raise(tmp_path / "result", KeyboardInterrupt)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_existing_file_survives_an_exception(tmp_path: Path) -> None:
     path = tmp_path / "result"
     path.write_bytes(b"old")
-    with pytest.raises(RuntimeError), output_file(path) as stream:
-        stream.write(b"new")
-        raise RuntimeError
+    with pytest.raises(RuntimeError):
+        write_and_raise(path, RuntimeError)
     assert path.read_bytes() == b"old"
 
 

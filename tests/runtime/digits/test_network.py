@@ -1,10 +1,11 @@
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from runtime.digits import network
 
 
-def loss(parameters: network.Parameters, images: network.Floats, labels: network.Floats) -> float:
+def loss(parameters: network.Parameters, images: network.Floats, labels: npt.NDArray[np.int64]) -> float:
     logits = network.forward(parameters, images).logits
     logits = logits - logits.max(axis=1, keepdims=True)
     log_probabilities = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))

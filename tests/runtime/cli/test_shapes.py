@@ -1,0 +1,94 @@
+import json
+from typing import Any
+
+import pytest
+
+from tests.support.command_line import npu_sim, stdout_of
+
+ARRAY_OF_8 = [
+    "--machine",
+    "ideal",
+    "--set",
+    "matrix.rows=8",
+    "--set",
+    "matrix.cols=8",
+    "--set",
+    "matrix.units=1",
+]
+
+
+def report_of(*arguments: object) -> dict[str, Any]:
+    return json.loads(stdout_of(*arguments, "--json", "-"))  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("load", ["serial", "hidden"])
+@pytest.mark.parametrize(
+    ("dataflow", "serial_cycles"),
+    [
+        # 8 folds of (8 load + 16 rows + 8 + 8 - 2 skew)
+        ("weight_stationary", 8 * (8 + 16 + 14)),
+        # 8 folds of (16 products + 8 + 8 - 2 skew)
+        ("output_stationary", 8 * (16 + 14)),
+    ],
+)
+def test_matrix_cycles_of_a_product(dataflow: str, serial_cycles: int, load: str) -> None:
+    options = ["--set", f"matrix.dataflow={dataflow}", "--set", f"matrix.stationary_load={load}"]
+    cycles = report_of("gemm", 16, 16, 32, *ARRAY_OF_8, *options, "--timing-only")["matrix_cycles"]
+    if load == "serial":
+        assert cycles == serial_cycles
+    else:
+        assert cycles < serial_cycles
+
+
+def test_gemm_is_fully_connected() -> None:
+    report = report_of("gemm", 3, 5, 7)
+    assert [layer["op"] for layer in report["layers"]] == ["FULLY_CONNECTED"]
+    assert report["layers"][0]["macs"] == 3 * 5 * 7
+    assert report["outputs"][0]["shape"] == [3, 7]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "operation", "shape", "macs"),
+    [
+        ("9 7 3 4 3", "CONV_2D", [1, 9, 7, 4], 9 * 7 * 4 * 27),
+        ("9 7 3 4 3x1", "CONV_2D", [1, 9, 7, 4], 9 * 7 * 4 * 9),
+        ("9 7 3 4 3 --stride 2", "CONV_2D", [1, 5, 4, 4], 5 * 4 * 4 * 27),
+        ("9 7 3 4 3 --padding valid", "CONV_2D", [1, 7, 5, 4], 7 * 5 * 4 * 27),
+        ("9 7 3 4 3 --padding valid --dilation 2", "CONV_2D", [1, 5, 3, 4], 5 * 3 * 4 * 27),
+        ("9 7 3 3 3 --depthwise", "DEPTHWISE_CONV_2D", [1, 9, 7, 3], 9 * 7 * 3 * 9),
+        ("9 7 3 6 3 --depthwise --dilation 3", "DEPTHWISE_CONV_2D", [1, 9, 7, 6], 9 * 7 * 6 * 9),
+    ],
+)
+def test_convolution_has_the_shape_that_was_asked_for(
+    arguments: str, operation: str, shape: list[int], macs: int
+) -> None:
+    report = report_of("conv", *arguments.split())
+    assert report["layers"][0]["op"] == operation
+    assert report["outputs"][0]["shape"] == shape
+    assert report["layers"][0]["macs"] == macs
+
+
+def test_values_do_not_depend_on_the_machine() -> None:
+    small, large = (report_of("conv", 12, 12, 8, 24, 3, "--machine", name) for name in ("tiny", "phone"))
+    assert small["outputs"] == large["outputs"]
+
+
+def test_level_27_accepts_shapes_without_dilation() -> None:
+    assert report_of("conv", 8, 8, 3, 8, 3, "--numerics", "nnapi27")["numerics"] == "nnapi27"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("conv 8 8 3 4 3 --depthwise", "COUT = 4 must be a multiple of CIN = 3"),
+        ("conv 8 8 3 4 9 --padding valid", "The image of 8x8 is smaller than the kernel, 9x9"),
+        ("conv 8 8 3 4 axb", "neither a number nor ROWSxCOLUMNS"),
+        ("conv 8 8 3 4 0", "rows and columns must be 1 to 1024"),
+        ("gemm 100000 100000 1", "The input takes 100000x100000 = 10,000,000,000 bytes"),
+        ("gemm 0 1 1", "0 is not in the range"),
+    ],
+)
+def test_impossible_shape_is_a_usage_error(arguments: str, message: str) -> None:
+    result = npu_sim(*arguments.split())
+    assert result.exit_code == 2
+    assert message in result.stderr

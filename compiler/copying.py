@@ -1,12 +1,8 @@
 """A stage that copies a tensor byte by byte (for views that need bytes of their own)."""
 
-from compiler.stage import Access, Box, Stage, StageInput, StageOutput, Tile
+from compiler.stage import Access, Stage, StageInput, StageOutput, Tile, same_place
 from isa.instruction import Instruction, UnitKind
 from isa.instructions.vector import Copy
-
-
-def _same_place(tile: Tile) -> Box:
-    return Box(tile.n, tile.n + 1, tile.h0, tile.h1, tile.w0, tile.w1, tile.c0, tile.c1)
 
 
 def _emit(
@@ -37,7 +33,7 @@ def copy_stage(operation: int, source: int, target: int, size_bytes: int) -> Sta
         operation=operation,
         kind=UnitKind.VECTOR,
         domain=shape,
-        inputs=(StageInput(tensor=source, shape=shape, footprint=_same_place),),
+        inputs=(StageInput(tensor=source, shape=shape, footprint=same_place),),
         output=StageOutput(tensor=target, shape=shape),
         emit=_emit,
     )

@@ -71,6 +71,11 @@ class Box(NamedTuple):
         return math.prod(self.shape)
 
 
+def same_place(tile: Tile) -> Box:
+    """The tile itself, as a part of an image of the stage's domain."""
+    return Box(tile.n, tile.n + 1, tile.h0, tile.h1, tile.w0, tile.w1, tile.c0, tile.c1)
+
+
 class Access(NamedTuple):
     """Where the first element of a box lies in SRAM, and the byte pitches around it."""
 
@@ -98,12 +103,13 @@ class StageInput:
 class StageOutput:
     """The tensor that a stage writes.
 
-    `shape` is how this stage sees the whole tensor; the stage's own domain starts at `origin` in it.
+    `shape` is how this stage sees the whole tensor; `box` gives the part of it that a tile writes. Boxes
+    of different tiles do not meet.
     """
 
     tensor: int
     shape: Shape4
-    origin: Shape4 = (0, 0, 0, 0)
+    box: Callable[[Tile], Box] = same_place
     element_bytes: int = 1
 
 

@@ -8,7 +8,7 @@ from compiler.graph import OperandType
 from compiler.nnapi import FuseCode, OperationCode
 from compiler.operation import ImportedInput, OperationSpec, OperationView, TfliteOperator, register
 from compiler.ops import tflite_options
-from compiler.ops.lowering import image_shape, table_stage, whole_output
+from compiler.ops.lowering import flat_rows, table_stage, whole_output
 from compiler.ops.operands import (
     RANKS_TO_4,
     check_counts,
@@ -66,16 +66,16 @@ def lower_relu(view: OperationView, context: LoweringContext) -> Sequence[Stage 
     """A table of clamped raw values, which fusion may move into the producer as a clamp."""
     clamp = clamp_range(view)
     table = np.clip(np.arange(256), *clamp).astype(np.uint8)
-    output = whole_output(view, image_shape(view.output().type.dimensions))
-    return [table_stage(view, view.operation.inputs[0], table, output, clamp)]
+    domain = flat_rows(view.output().type.dimensions)
+    return [table_stage(view, view.operation.inputs[0], domain, table, whole_output(view, domain), clamp)]
 
 
 def lower_logistic(view: OperationView, context: LoweringContext) -> Sequence[Stage | View]:
     """A table of the fixed-point function at all 256 codes."""
     input_type = view.input(0).type
     table = logistic_table(input_type.scale, input_type.zero_point)
-    output = whole_output(view, image_shape(view.output().type.dimensions))
-    return [table_stage(view, view.operation.inputs[0], table, output)]
+    domain = flat_rows(view.output().type.dimensions)
+    return [table_stage(view, view.operation.inputs[0], domain, table, whole_output(view, domain))]
 
 
 register(

@@ -9,7 +9,7 @@ from compiler.graph import OperandType
 from compiler.nnapi import FuseCode, OperationCode
 from compiler.operation import ImportedInput, OperationSpec, OperationView, TfliteOperator, register
 from compiler.ops import tflite_options
-from compiler.ops.lowering import elementwise_fields, image_shape, operation_number, whole_output
+from compiler.ops.lowering import elementwise_fields, flat_rows, image_shape, operation_number, whole_output
 from compiler.ops.operands import (
     RANKS_TO_4,
     check_counts,
@@ -110,8 +110,10 @@ def lower(view: OperationView, context: LoweringContext) -> Sequence[Stage | Vie
     """One stage on the vector unit; inputs that repeat are read with a pitch of 0."""
     attributes = parse(view)
     first, second, output_type = view.input(0).type, view.input(1).type, view.output().type
-    domain = image_shape(attributes.shape)
-    shapes = image_shape(first.dimensions), image_shape(second.dimensions)
+    repeats = first.dimensions != second.dimensions
+    shape4 = image_shape if repeats else flat_rows
+    domain = shape4(attributes.shape)
+    shapes = shape4(first.dimensions), shape4(second.dimensions)
     rescaling = add_rescaling(first, second, output_type)
     clamp_min, clamp_max = activation_range(attributes.activation, output_type)
     fixed: dict[str, Any] = {

@@ -11,7 +11,17 @@ from compiler.nnapi import FuseCode
 from compiler.operation import OperationView
 from compiler.ops.quantization import activation_range, convolution_requantization
 from compiler.ops.window import Window
-from compiler.stage import Access, Box, Shape4, Stage, StageConstant, StageInput, StageOutput, Tile
+from compiler.stage import (
+    Access,
+    Box,
+    Shape4,
+    Stage,
+    StageConstant,
+    StageInput,
+    StageOutput,
+    Tile,
+    same_place,
+)
 from isa.instruction import Instruction, UnitKind
 from isa.instructions.vector import Lookup
 
@@ -27,9 +37,29 @@ def operation_number(view: OperationView) -> int:
     return view.graph.operations.index(view.operation)
 
 
-def same_place(tile: Tile) -> Box:
-    """The footprint of an elementwise operation: the tile itself."""
-    return Box(tile.n, tile.n + 1, tile.h0, tile.h1, tile.w0, tile.w1, tile.c0, tile.c1)
+def flat_rows(dimensions: tuple[int, ...]) -> Shape4:
+    """Dimensions as (n, h, 1, w x c): elementwise work has no use for pixels."""
+    n, h, w, c = image_shape(dimensions)
+    return (n, h, 1, w * c)
+
+
+def at_origin(origin: Shape4) -> Callable[[Tile], Box]:
+    """Where the tiles of a stage go whose domain starts at `origin` in its output tensor."""
+    n, h, w, c = origin
+
+    def box(tile: Tile) -> Box:
+        return Box(
+            n + tile.n,
+            n + tile.n + 1,
+            h + tile.h0,
+            h + tile.h1,
+            w + tile.w0,
+            w + tile.w1,
+            c + tile.c0,
+            c + tile.c1,
+        )
+
+    return box
 
 
 def whole_output(view: OperationView, shape: Shape4) -> StageOutput:
@@ -149,15 +179,15 @@ def constant_weights(
 def table_stage(
     view: OperationView,
     source: int,
+    domain: Shape4,
     table: npt.NDArray[np.uint8],
     output: StageOutput,
     clamp: tuple[int, int] | None = None,
 ) -> Stage:
-    """A stage that replaces each byte of an input tensor by its entry in a table of 256.
+    """A stage that replaces each byte of an input tensor, seen as `domain`, by its entry in a table of 256.
 
     `clamp` says that the table only clamps raw values: the stage before may do that instead.
     """
-    domain = image_shape(view.graph.operands[source].type.dimensions)
 
     def emit(
         tile: Tile,

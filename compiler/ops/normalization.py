@@ -15,7 +15,7 @@ from compiler.operation import (
     register,
 )
 from compiler.ops import tflite_options
-from compiler.ops.lowering import operation_number, same_place, whole_output
+from compiler.ops.lowering import operation_number, whole_output
 from compiler.ops.operands import (
     RANKS_TO_4,
     check_counts,
@@ -28,7 +28,7 @@ from compiler.ops.operands import (
     unsupported,
 )
 from compiler.ops.quantization import PROBABILITY_SCALE
-from compiler.stage import Access, LoweringContext, Stage, StageInput, Tile, View
+from compiler.stage import Access, LoweringContext, Stage, StageInput, Tile, View, same_place
 from isa.arithmetic import softmax_parameters
 from isa.instruction import Instruction, UnitKind
 from isa.instructions.vector import Softmax

@@ -18,7 +18,7 @@ from compiler.operation import (
     register,
 )
 from compiler.ops import tflite_options
-from compiler.ops.lowering import image_shape, table_stage
+from compiler.ops.lowering import at_origin, image_shape, table_stage
 from compiler.ops.operands import (
     RANKS_TO_4,
     check_counts,
@@ -184,10 +184,11 @@ def lower_concatenation(view: OperationView, context: LoweringContext) -> Sequen
     stages, start = [], 0
     for source in view.operation.inputs[:-1]:
         type_ = view.graph.operands[source].type
+        domain = image_shape(type_.dimensions)
         n, h, w, c = (start if i == axis else 0 for i in range(4))
-        output = StageOutput(tensor=tensor, shape=shape, origin=(n, h, w, c))
-        stages.append(table_stage(view, source, rescale_table(type_, output_type), output))
-        start += image_shape(type_.dimensions)[axis]
+        output = StageOutput(tensor=tensor, shape=shape, box=at_origin((n, h, w, c)))
+        stages.append(table_stage(view, source, domain, rescale_table(type_, output_type), output))
+        start += domain[axis]
     return stages
 
 

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from compiler.memory_plan.sram_map import align
 from compiler.stage import Box, Stage, Tile
 from compiler.tiling.search import StageHomes
-from compiler.tiling.tiling import Tiling, constant_bytes, constant_key, output_box
+from compiler.tiling.tiling import Tiling, constant_bytes, constant_key
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def plan_steps(stage: Stage, tiling: Tiling, homes: StageHomes) -> StageSteps:
             owner[step] = owners.get(keys[step], step if step in starts else owner[step - 1])
     fragments.sort(key=lambda f: f.first)
     staging = tuple(
-        align(output_box(stage, tile).elements * stage.output.element_bytes)
+        align(stage.output.box(tile).elements * stage.output.element_bytes)
         if homes.output_in_dram and tile.k1 == stage.reduction
         else 0
         for tile in tiles

@@ -18,7 +18,7 @@ from compiler.schedule.transfers import (
     whole_parts,
 )
 from compiler.stage import Access, Stage, StageInput, Tile
-from compiler.tiling.tiling import box_range, output_box
+from compiler.tiling.tiling import box_range
 from isa.instructions.dma import Load, Store
 
 
@@ -102,7 +102,7 @@ class _StageTasks:
                 constants.append(address)
                 address += align(constant.part(tile).nbytes)
             reads.append((chunk.buffer, Use(0, chunk.fragment.size_bytes)))
-        box, element = output_box(stage, tile), stage.output.element_bytes
+        box, element = stage.output.box(tile), stage.output.element_bytes
         resident = builder.resident(stage.output.tensor)
         finishes = tile.k1 == stage.reduction
         writes = []
@@ -157,7 +157,7 @@ class _StageTasks:
         if not self._stores_by_tile():
             return
         resident = builder.resident(output.tensor)
-        box = output_box(stage, tile)
+        box = stage.output.box(tile)
         low, high = box_range(box, output.shape, output.element_bytes)
         places = builder.sinks(output.tensor)
         if resident is None and not places:

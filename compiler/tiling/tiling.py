@@ -80,18 +80,3 @@ def box_range(box: Box, shape: tuple[int, int, int, int], element_bytes: int) ->
     first = ((box.n0 * height + box.h0) * width + box.w0) * channels + box.c0
     last = (((box.n1 - 1) * height + box.h1 - 1) * width + box.w1 - 1) * channels + box.c1 - 1
     return first * element_bytes, (last + 1) * element_bytes
-
-
-def output_box(stage: Stage, tile: Tile) -> Box:
-    """The part of the output tensor that a tile writes."""
-    n, h, w, c = stage.output.origin
-    return Box(
-        n + tile.n,
-        n + tile.n + 1,
-        h + tile.h0,
-        h + tile.h1,
-        w + tile.w0,
-        w + tile.w1,
-        c + tile.c0,
-        c + tile.c1,
-    )

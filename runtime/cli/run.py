@@ -82,3 +82,5 @@ def _print(report: dict[str, Any]) -> None:
     output = console()
     for table in (summary_table, layer_table, unit_table, energy_table):
         output.print(table(report))
+    if "tensors" in report:
+        output.print("Every operation's output was stored: a program of its own, with cycles of its own.")

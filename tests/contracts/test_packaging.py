@@ -1,5 +1,6 @@
 import importlib
 import importlib.metadata
+import os
 import tomllib
 from pathlib import Path
 
@@ -37,6 +38,10 @@ def test_every_folder_with_code_is_a_package() -> None:
 def test_test_folders_carry_no_code_in_their_init_files() -> None:
     inits = (ROOT / "tests").rglob("__init__.py")
     assert [path for path in sorted(inits) if path.read_text().strip()] == []
+
+
+def test_continuous_integration_is_executable() -> None:
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)
 
 
 def test_changelog_describes_this_version() -> None:

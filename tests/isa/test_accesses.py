@@ -17,7 +17,7 @@ SMALL_DIMENSIONS = st.lists(st.tuples(st.integers(1, 4), st.integers(0, 20)), ma
 
 def byte_set(access: Access) -> set[int]:
     """Addresses by the definition: every combination of repetitions."""
-    found = set()
+    found: set[int] = set()
     for repetition in itertools.product(*(range(d.repeats) for d in access.dimensions)):
         first = access.address
         first += sum(r * d.stride_bytes for r, d in zip(repetition, access.dimensions, strict=True))

@@ -103,7 +103,7 @@ def test_negative_value_of_an_unsigned_field_is_refused() -> None:
 
 def test_value_outside_its_enumeration_is_refused() -> None:
     with pytest.raises(FieldRangeError, match=r"Wait\.unit_kind = 3: allowed are DMA \(0\), MATRIX \(1\)"):
-        dataclasses.replace(WAIT, unit_kind=3).encode()
+        dataclasses.replace(WAIT, unit_kind=3).encode()  # type: ignore[arg-type]
 
 
 def test_unknown_opcode_is_refused() -> None:

@@ -13,7 +13,7 @@ class Terminal(io.StringIO):
 
 
 def terminal(monkeypatch: pytest.MonkeyPatch, delay_s: float) -> Terminal:
-    """Standard error as a terminal; called by the test itself, because pytest sets the stream after fixtures."""
+    """Standard error as a terminal; called by the test, because pytest sets the stream after fixtures."""
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setenv("TERM", "xterm")

@@ -97,6 +97,10 @@ def test_keep_tensors_adds_every_operations_output(report: dict[str, Any]) -> No
     assert kept["outputs"] == report["outputs"]
 
 
+def test_tables_say_that_a_run_with_kept_tensors_is_another_program() -> None:
+    assert "Every operation's output was stored" in stdout_of("run", "--keep-tensors")
+
+
 def test_gradient_is_another_input(report: dict[str, Any]) -> None:
     assert report_of("--input", "gradient")["outputs"] != report["outputs"]
 

@@ -25,8 +25,8 @@ from isa.target import Target
 _RESERVE_PARTS = 8
 """At each layer at least one part in so many of SRAM is kept for what streams through it."""
 
-_SRAM_STEPS_BYTES = tuple(sorted(part << shift for part in (2, 3) for shift in range(10, 24)))
-"""SRAM sizes, two per octave from 2 KiB, for which plans are tried when traffic is minimised: a plan for a
+_SRAM_STEPS_BYTES = tuple(sorted(part << shift for part in (2, 3) for shift in range(13, 24)))
+"""SRAM sizes, two per octave from 16 KiB, for which plans are tried when traffic is minimised: a plan for a
 smaller SRAM fits a larger one, so from one of these sizes to the next the best of all never gets worse."""
 
 

@@ -1,5 +1,7 @@
 """From a plan and an ordered instruction stream to a program with its symbols and layers."""
 
+import numpy as np
+
 from compiler.bounds import ProgramBounds, stage_constant_bytes
 from compiler.lower import LoweredGraph
 from compiler.memory_plan.storage import TensorPlaces
@@ -20,16 +22,13 @@ def assemble(
     stream: Stream,
 ) -> Program:
     """The program of a plan; layers are the operations that do work."""
-    constants = bytearray(plan.layout.region_bytes[Region.CONSTANTS])
-    for offset, data in plan.constants:
-        constants[offset : offset + len(data)] = data
     layers, layer_of_stage = _layers(lowered, bounds)
     region_bytes = dict(plan.layout.region_bytes)
     region_bytes[Region.CODE] = sum(i.size_bytes for i in stream.instructions)
     return Program(
         target=target,
         instructions=stream.instructions,
-        constants=bytes(constants),
+        constants=_constants(plan),
         symbols=_symbols(lowered, plan.places),
         layers=layers,
         layer_of=tuple(layer_of_stage[stage] for stage in stream.stage_of),
@@ -43,6 +42,15 @@ def assemble(
             "lb_mapped_cycles": str(bounds.lb_mapped_cycles),
         },
     )
+
+
+def _constants(plan: Plan) -> memoryview:
+    """The CONSTANTS region, the only copy that a compilation makes of weights."""
+    content = np.zeros(plan.layout.region_bytes[Region.CONSTANTS], np.uint8)
+    for offset, array in plan.constants:
+        place = content[offset : offset + array.nbytes]
+        place.view(array.dtype).reshape(array.shape)[...] = array
+    return content.data.toreadonly()
 
 
 def _layers(lowered: LoweredGraph, bounds: ProgramBounds) -> tuple[tuple[LayerInfo, ...], list[int]]:

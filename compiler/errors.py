@@ -3,6 +3,7 @@
 CompilerError
 ├── GraphError          the model breaks a rule of NNAPI (carries NNAPI's result code)
 ├── UnsupportedError    the model is legal, this compiler or machine cannot run it
+├── TileCountError      a program would have too many tiles to plan
 └── PlacementError      a tensor cannot be tiled into the machine's memories
 """
 
@@ -27,3 +28,7 @@ class UnsupportedError(CompilerError):
 
 class PlacementError(CompilerError):
     """A tensor cannot be tiled into the machine's memories."""
+
+
+class TileCountError(CompilerError):
+    """A machine is so small that a program would have more tiles than are planned."""

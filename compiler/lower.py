@@ -5,11 +5,11 @@ tensors of their own: then it becomes a copy.
 """
 
 import dataclasses
+from collections.abc import Sequence
 
 from compiler.copying import copy_stage
 from compiler.errors import UnsupportedError
 from compiler.graph import Graph
-from compiler.nnapi import OperationCode
 from compiler.operation import REGISTRY, OperationView
 from compiler.options import CompileOptions
 from compiler.stage import LoweringContext, Stage, View
@@ -25,15 +25,12 @@ class LoweredGraph:
 
 
 def lower_graph(graph: Graph, context: LoweringContext, options: CompileOptions) -> LoweredGraph:
-    """Lower every operation; UnsupportedError names an operation that has no lowering."""
+    """Lower every operation; UnsupportedError says why the NPU cannot run one."""
     storage_of = {operand: operand for operand in range(len(graph.operands))}
     stages: list[Stage] = []
     for number, operation in enumerate(graph.operations):
         view = OperationView(graph, operation, options.numerics)
-        spec = REGISTRY.get(OperationCode(operation.code))
-        if spec is None:
-            raise UnsupportedError(f"{view.label}: this operation is not implemented")
-        for part in spec.lower(view, context):
+        for part in _lowered(view, context):
             if isinstance(part, Stage):
                 stages.append(part)
             elif _needs_copy(graph, part, storage_of, options):
@@ -42,6 +39,15 @@ def lower_graph(graph: Graph, context: LoweringContext, options: CompileOptions)
             else:
                 storage_of[part.target] = storage_of[part.source]
     return LoweredGraph(graph=graph, stages=tuple(stages), storage_of=storage_of)
+
+
+def _lowered(view: OperationView, context: LoweringContext) -> Sequence[Stage | View]:
+    spec = REGISTRY[view.operation.code]
+    reason = spec.npu_refusal(view, context.target)
+    if reason is not None:
+        raise UnsupportedError(f"{view.label}: {reason}")
+    assert spec.lower is not None, f"{view.label}: neither refused nor lowered"
+    return spec.lower(view, context)
 
 
 def _needs_copy(graph: Graph, view: View, storage_of: dict[int, int], options: CompileOptions) -> bool:

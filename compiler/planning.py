@@ -1,12 +1,14 @@
 """A plan: where everything lives, how every layer is tiled, and the tasks that follow from it."""
 
 import dataclasses
+from collections.abc import Callable
 
-from compiler.errors import PlacementError
+from compiler.errors import PlacementError, TileCountError
 from compiler.lower import LoweredGraph
 from compiler.memory_plan.sram_map import align
 from compiler.memory_plan.storage import (
     DramLayout,
+    PlacedArray,
     Storage,
     TensorPlaces,
     choose_sram_storages,
@@ -14,11 +16,11 @@ from compiler.memory_plan.storage import (
     place_tensors,
 )
 from compiler.options import CompileOptions, Objective
-from compiler.schedule.builder import TaskBuilder
+from compiler.schedule.builder import MAX_TILES, TaskBuilder, misfit_message, tile_count_message
 from compiler.schedule.stage_tasks import add_stage
 from compiler.schedule.tasks import Task
 from compiler.stage import CostModel, Stage, Tile
-from compiler.tiling.search import TileSearch
+from compiler.tiling.search import StageHomes, TileSearch
 from compiler.tiling.tiling import constant_bytes
 from isa.target import Target
 
@@ -35,23 +37,34 @@ class Plan:
     """A complete set of tasks. `dram_bytes` is their traffic, whole bursts."""
 
     tasks: list[Task]
-    constants: list[tuple[int, bytes]]
+    constants: list[PlacedArray]
     layout: DramLayout
     places: TensorPlaces
     dram_bytes: int
+
+
+Progress = Callable[[int, int], None]
+"""Called with the layers planned so far and the layers in all; a plan may start over."""
 
 
 class _OverLimitError(Exception):
     """A plan under construction already moves more bytes than another one."""
 
 
-def best_plan(lowered: LoweredGraph, target: Target, cost: CostModel, options: CompileOptions) -> Plan:
+def best_plan(
+    lowered: LoweredGraph,
+    target: Target,
+    cost: CostModel,
+    options: CompileOptions,
+    progress: Progress | None = None,
+) -> Plan:
     """The plan for the whole SRAM; for the objective BYTES the one with least traffic among all SRAM sizes.
 
     Raises PlacementError if a tensor cannot be tiled into the SRAM.
     """
     search = TileSearch(target=target, cost=cost, options=options)
-    best = _plan(lowered, target, search, options, None)
+    _check_feasible(lowered, target, search)
+    best = _plan(lowered, target, search, options, None, progress)
     if options.objective is not Objective.BYTES:
         return best
     for size in reversed(_SRAM_STEPS_BYTES):
@@ -75,6 +88,7 @@ def _plan(
     search: TileSearch,
     options: CompileOptions,
     limit_bytes: int | None,
+    progress: Progress | None = None,
 ) -> Plan:
     """Place and tile everything; storages that stand in the way of a layer's tiles move to DRAM.
 
@@ -88,7 +102,7 @@ def _plan(
         storages = collect_storages(lowered, layout, places)
         addresses = choose_sram_storages(storages, reserves, target.sram_bytes, banned)
         builder = TaskBuilder(lowered, storages, addresses, layout, target, search)
-        blocked = _add_stages(builder, lowered.stages, limit_bytes)
+        blocked = _add_stages(builder, lowered.stages, limit_bytes, progress)
         if blocked is None:
             return Plan(
                 tasks=builder.tasks,
@@ -105,7 +119,10 @@ def _plan(
 
 
 def _add_stages(
-    builder: TaskBuilder, stages: tuple[Stage, ...], limit_bytes: int | None
+    builder: TaskBuilder,
+    stages: tuple[Stage, ...],
+    limit_bytes: int | None,
+    progress: Progress | None,
 ) -> tuple[int, PlacementError] | None:
     """Add every stage; the number of the first that does not fit, and why, or None."""
     remaining = sum(c.array.nbytes for stage in stages for c in stage.constants)
@@ -114,10 +131,24 @@ def _add_stages(
             add_stage(builder, index, stage)
         except PlacementError as error:
             return index, error
+        if progress is not None:
+            progress(index + 1, len(stages))
         remaining -= sum(c.array.nbytes for c in stage.constants)
         if limit_bytes is not None and builder.dram_bytes + remaining > limit_bytes:
             raise _OverLimitError
     return None
+
+
+def _check_feasible(lowered: LoweredGraph, target: Target, search: TileSearch) -> None:
+    """Refuse, before any search, a layer whose smallest tile exceeds the whole SRAM, and too many tiles."""
+    tiles = sum(search.fewest_tiles(stage) for stage in lowered.stages)
+    if tiles > MAX_TILES:
+        raise TileCountError(tile_count_message("the network", tiles))
+    for stage in lowered.stages:
+        homes = StageHomes(inputs_in_dram=(True,) * len(stage.inputs), output_in_dram=True)
+        needed = search.smallest_workspace(stage, homes)
+        if needed > target.sram_bytes:
+            raise PlacementError(misfit_message(lowered, stage, needed, target.sram_bytes, target))
 
 
 def _reserve(stage: Stage, target: Target) -> int:

@@ -11,18 +11,31 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isa.dtypes import Region
+from isa.dtypes import DataType, Region
 from isa.instruction import Instruction
 from isa.instructions.dma import Load, Store, Transfer
+from isa.instructions.float_vector import Dequantize, FloatBinary, FloatPool, FloatRows, FloatUnary
+from isa.instructions.gather import Gather, HashGather, HashHits, RowPick
 from isa.instructions.matrix import Convolve
-from isa.instructions.vector import Add, DepthwiseConvolve, Elementwise, Lookup, Pool, Softmax
-from isa.instructions.window import Weighted, Windowed
+from isa.instructions.resize import ResizeBilinear
+from isa.instructions.vector import (
+    DepthwiseConvolve,
+    Elementwise,
+    Lookup,
+    Pool,
+    QuantizedBinary,
+    RowWise,
+)
+from isa.instructions.window import Weighted, Window
 
 BIAS_BYTES = 4
 """An int32 per output channel."""
 CHANNEL_PARAMETER_BYTES = 8
 """An int32 multiplier and an int32 shift per output channel."""
+FLOAT_BYTES = DataType.FP32.size_bytes
 LOOKUP_TABLE_BYTES = 256
+KEY_BYTES = 4
+"""Row numbers, lookups and keys are int32."""
 
 
 class Dimension(NamedTuple):
@@ -160,11 +173,11 @@ def _convolve(instruction: Convolve) -> tuple[Access, ...]:
             Dimension(i.output_channels, i.weight_channel_pitch),
         ),
     )
-    found = [_image(i), weights]
+    found = [_image(i, i.input_type.size_bytes), weights]
     if i.start:
         found += _bias(i)
     if i.finish:
-        found += (*_channel_table(i), _result(i))
+        found += (*_channel_table(i), _result(i, i.output_type.size_bytes))
     return tuple(found)
 
 
@@ -179,32 +192,39 @@ def _depthwise(instruction: DepthwiseConvolve) -> tuple[Access, ...]:
         i.output_channels * i.weight_type.size_bytes,
         (Dimension(i.taps, i.weight_tap_pitch),),
     )
-    return (_image(i), weights, *_bias(i), *_channel_table(i), _result(i))
+    image, result = _image(i, i.input_type.size_bytes), _result(i, i.output_type.size_bytes)
+    return (image, weights, *_bias(i), *_channel_table(i), result)
 
 
 @accesses.register
 def _pool(instruction: Pool) -> tuple[Access, ...]:
-    return (_image(instruction), _result(instruction))
+    i = instruction
+    return (_image(i, i.input_type.size_bytes), _result(i, i.output_type.size_bytes))
 
 
-def _image(i: Windowed) -> Access:
+@accesses.register
+def _float_pool(instruction: FloatPool) -> tuple[Access, ...]:
+    return (_image(instruction, FLOAT_BYTES), _result(instruction, FLOAT_BYTES))
+
+
+def _image(i: Window, element_bytes: int) -> Access:
     """All valid pixels, also those that no tap touches; padding is not read."""
     dimensions = (
         Dimension(i.input_width, i.input_pixel_pitch),
         Dimension(i.input_height, i.input_row_pitch),
         Dimension(i.batch, i.input_batch_pitch),
     )
-    run_bytes = i.input_channels * i.input_type.size_bytes
+    run_bytes = i.input_channels * element_bytes
     return Access("input", None, False, i.input_address, run_bytes, dimensions)
 
 
-def _result(i: Windowed) -> Access:
+def _result(i: Window, element_bytes: int) -> Access:
     dimensions = (
         Dimension(i.output_width, i.output_pixel_pitch),
         Dimension(i.output_height, i.output_row_pitch),
         Dimension(i.batch, i.output_batch_pitch),
     )
-    run_bytes = i.output_channels * i.output_type.size_bytes
+    run_bytes = i.output_channels * element_bytes
     return Access("output", None, True, i.output_address, run_bytes, dimensions)
 
 
@@ -236,7 +256,7 @@ def _lookup(instruction: Lookup) -> tuple[Access, ...]:
 
 
 @accesses.register
-def _add(instruction: Add) -> tuple[Access, ...]:
+def _quantized_binary(instruction: QuantizedBinary) -> tuple[Access, ...]:
     return (
         _elements(instruction, "input", write=False),
         _elements(instruction, "second", write=False),
@@ -244,28 +264,105 @@ def _add(instruction: Add) -> tuple[Access, ...]:
     )
 
 
-def _elements(i: Elementwise, operand: str, *, write: bool) -> Access:
-    """Use the fields `operand`_address and `operand`_pitch0 to 3; elements are bytes."""
-    dimensions = tuple(
-        Dimension(getattr(i, f"count{d}"), getattr(i, f"{operand}_pitch{d}")) for d in range(4)
+@accesses.register
+def _float_unary(instruction: FloatUnary) -> tuple[Access, ...]:
+    return (
+        _elements(instruction, "input", write=False, element_bytes=FLOAT_BYTES),
+        _elements(instruction, "output", write=True, element_bytes=FLOAT_BYTES),
     )
-    return Access(operand, None, write, getattr(i, f"{operand}_address"), 1, dimensions)
 
 
 @accesses.register
-def _softmax(instruction: Softmax) -> tuple[Access, ...]:
-    i = instruction
+def _float_binary(instruction: FloatBinary) -> tuple[Access, ...]:
     return (
-        Access("input", None, False, i.input_address, i.depth, (Dimension(i.rows, i.input_row_pitch),)),
-        Access("output", None, True, i.output_address, i.depth, (Dimension(i.rows, i.output_row_pitch),)),
+        _elements(instruction, "input", write=False, element_bytes=FLOAT_BYTES),
+        _elements(instruction, "second", write=False, element_bytes=FLOAT_BYTES),
+        _elements(instruction, "output", write=True, element_bytes=FLOAT_BYTES),
     )
 
 
-def sram_bytes_read(instruction: Instruction) -> int:
-    """Bytes of SRAM that the operands name, each operand counted once."""
-    return sum(a.total_bytes for a in accesses(instruction) if a.region is None and not a.write)
+@accesses.register
+def _dequantize(instruction: Dequantize) -> tuple[Access, ...]:
+    return (
+        _elements(instruction, "input", write=False),
+        _elements(instruction, "output", write=True, element_bytes=FLOAT_BYTES),
+    )
 
 
-def sram_bytes_written(instruction: Instruction) -> int:
-    """Bytes that an instruction writes to SRAM."""
-    return sum(a.total_bytes for a in accesses(instruction) if a.region is None and a.write)
+def _elements(i: Elementwise, operand: str, *, write: bool, element_bytes: int = 1) -> Access:
+    """Use the fields `operand`_address and `operand`_pitch0 to 3."""
+    dimensions = tuple(
+        Dimension(getattr(i, f"count{d}"), getattr(i, f"{operand}_pitch{d}")) for d in range(4)
+    )
+    return Access(operand, None, write, getattr(i, f"{operand}_address"), element_bytes, dimensions)
+
+
+@accesses.register
+def _byte_rows(instruction: RowWise) -> tuple[Access, ...]:
+    return _rows(instruction, 1)
+
+
+@accesses.register
+def _float_rows(instruction: FloatRows) -> tuple[Access, ...]:
+    return _rows(instruction, FLOAT_BYTES)
+
+
+def _rows(i: RowWise, element_bytes: int) -> tuple[Access, ...]:
+    run_bytes = i.depth * element_bytes
+    return (
+        Access("input", None, False, i.input_address, run_bytes, (Dimension(i.rows, i.input_row_pitch),)),
+        Access("output", None, True, i.output_address, run_bytes, (Dimension(i.rows, i.output_row_pitch),)),
+    )
+
+
+@accesses.register
+def _resize(instruction: ResizeBilinear) -> tuple[Access, ...]:
+    i = instruction
+    image = (Dimension(i.input_width, i.input_pixel_pitch), Dimension(i.input_height, i.input_row_pitch))
+    result = (Dimension(i.output_width, i.output_pixel_pitch), Dimension(i.output_height, i.output_row_pitch))
+    return (
+        Access("input", None, False, i.input_address, i.channels, image),
+        Access("output", None, True, i.output_address, i.channels, result),
+    )
+
+
+@accesses.register
+def _gather(instruction: Gather) -> tuple[Access, ...]:
+    i = instruction
+    return (_integers("lookups", i.lookup_address, i.lookups), _table_rows(i), _picked_rows(i))
+
+
+@accesses.register
+def _hash_gather(instruction: HashGather) -> tuple[Access, ...]:
+    i = instruction
+    return (
+        _integers("lookups", i.lookup_address, i.lookups),
+        _integers("keys", i.key_address, i.keys),
+        _table_rows(i),
+        _picked_rows(i),
+    )
+
+
+@accesses.register
+def _hash_hits(instruction: HashHits) -> tuple[Access, ...]:
+    i = instruction
+    return (
+        _integers("lookups", i.lookup_address, i.lookups),
+        _integers("keys", i.key_address, i.keys),
+        Access("output", None, True, i.output_address, i.lookups),
+    )
+
+
+def _integers(operand: str, address: int, count: int) -> Access:
+    return Access(operand, None, False, address, count * KEY_BYTES)
+
+
+def _table_rows(i: RowPick) -> Access:
+    """All rows: any of them may be picked."""
+    rows = Dimension(i.value_rows, i.value_row_pitch)
+    return Access("values", None, False, i.value_address, i.row_bytes, (rows,))
+
+
+def _picked_rows(i: RowPick) -> Access:
+    rows = Dimension(i.lookups, i.output_row_pitch)
+    return Access("output", None, True, i.output_address, i.row_bytes, (rows,))

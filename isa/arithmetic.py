@@ -199,17 +199,22 @@ def _exp_on_quarter(r: Int64Array) -> Int64Array:
 
 
 def one_over_one_plus(u: npt.ArrayLike) -> Int64Array:
-    """1 / (1 + u) for u in [0, 1), both Q0.31: three Newton steps in Q2.29 from 48/17 - 32/17 * h.
+    """1 / (1 + u) for u in [0, 1), both Q0.31."""
+    return saturating_left_shift(_two_over_one_plus(np.asarray(u, np.int64)), 1)
+
+
+def _two_over_one_plus(u: Int64Array) -> Int64Array:
+    """2 / (1 + u) in Q2.29 for u in [0, 1), Q0.31: three Newton steps from 48/17 - 32/17 * h.
 
     h = (1 + u) / 2, the half sum rounded away from zero, with 1 as 2**31 - 1.
     """
-    total = np.asarray(u, np.int64) + INT32_MAX
+    total = u + INT32_MAX
     half_sum = np.where(total >= 0, (total + 1) >> 1, -((1 - total) >> 1))
     x = 1515870810 + srdhm(half_sum, -1010580540)
     for _ in range(3):
         error = (1 << 29) - srdhm(half_sum, x)
         x = x + saturating_left_shift(srdhm(x, error), 2)
-    return saturating_left_shift(x, 1)
+    return x
 
 
 def logistic(t: npt.ArrayLike) -> Int64Array:
@@ -226,13 +231,40 @@ def logistic_table(scale: float, zero_point: int) -> npt.NDArray[np.uint8]:
     Codes further from the zero point than 15 (as the input's real value, rounded down) saturate. Raises
     ValueError unless scale > 2**-27.
     """
+    centered, radius, argument = _table_arguments(scale, zero_point)
+    value = np.minimum(rounding_divide_by_pot(logistic(argument), 23), 255)
+    inside = np.abs(centered) <= radius
+    return np.where(inside, value, np.where(centered < 0, 0, 255)).astype(np.uint8)
+
+
+def tanh(t: npt.ArrayLike) -> Int64Array:
+    """Hyperbolic tangent in Q0.31, for t in Q4.27: (1 - e) / (1 + e) with e = exp(-2|t|), signed as t.
+
+    The doubling only reads the bits of |t| as Q5.26.
+    """
+    value = np.asarray(t, np.int64)
+    quotient = _two_over_one_plus(exp_on_negative(-np.abs(value), 5)) - (1 << 29)
+    return np.sign(value) * saturating_left_shift(quotient, 2)
+
+
+def tanh_table(scale: float, zero_point: int) -> npt.NDArray[np.uint8]:
+    """TANH of every uint8 code, uint8 [256]; the output has scale 1/128 and zero point 128.
+
+    Codes at least as far from the zero point as 15 (as the input's real value, rounded down) saturate, the
+    zero point itself to 0 where 15 is nearer than one step. Raises ValueError unless scale > 2**-27.
+    """
+    centered, radius, argument = _table_arguments(scale, zero_point)
+    value = np.minimum(rounding_divide_by_pot(tanh(argument), 24) + 128, 255)
+    return np.where(centered <= -radius, 0, np.where(centered >= radius, 255, value)).astype(np.uint8)
+
+
+def _table_arguments(scale: float, zero_point: int) -> tuple[Int64Array, int, Int64Array]:
+    """Distance of every uint8 code to the zero point, that of 15, and the arguments in Q4.27, 0 beyond it."""
     multiplier, shift = quantize_multiplier_greater_than_one(scale * 2.0**27)
     radius = (15 << 27) >> shift
     centered = np.arange(256, dtype=np.int64) - zero_point
-    inside = np.abs(centered) <= radius
-    argument = srdhm(np.where(inside, centered, 0) << min(shift, 31), multiplier)
-    value = np.minimum(rounding_divide_by_pot(logistic(argument), 23), 255)
-    return np.where(inside, value, np.where(centered < 0, 0, 255)).astype(np.uint8)
+    inside = np.where(np.abs(centered) <= radius, centered, 0)
+    return centered, radius, srdhm(inside << min(shift, 31), multiplier)
 
 
 class SoftmaxParameters(NamedTuple):

@@ -4,7 +4,6 @@ Layout, little endian: header (magic, version, lengths of the three sections, SH
 itself), metadata (MessagePack), code, constants. The same program always gives the same bytes.
 """
 
-import contextlib
 import hashlib
 import os
 import struct
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from isa.container_rules import check_contents
 from isa.dtypes import Region
 from isa.errors import ContainerError, DecodeError
 from isa.instruction import Instruction, decode
@@ -52,17 +52,18 @@ def encode_program(program: Program) -> bytes:
     )
     code = b"".join(instruction.encode() for instruction in program.instructions)
     prefix = _PREFIX.pack(MAGIC, VERSION, len(metadata), len(code), len(program.constants))
-    body = b"".join((metadata, code, program.constants))
-    return b"".join((prefix, _digest(prefix, body), body))
+    sections = (metadata, code, program.constants)
+    return b"".join((prefix, _digest(prefix, *sections), *sections))
 
 
 def decode_program(data: bytes) -> Program:
     """Read a container.
 
-    Raises ContainerError if it is not one, has another version, is truncated or too long, or if its checksum
-    or contents are wrong.
+    The constants are a view of `data` and not a copy. Raises ContainerError if it is not a container, has
+    another version, is truncated or too long, if its checksum is wrong, or if its parts do not fit each
+    other.
     """
-    view = memoryview(data)
+    view = memoryview(data).toreadonly()
     metadata_bytes, code_bytes, constants_bytes = _section_sizes(view)
     body = view[_HEADER_BYTES:]
     if _digest(view[: _PREFIX.size], body) != view[_PREFIX.size : _HEADER_BYTES]:
@@ -73,37 +74,18 @@ def decode_program(data: bytes) -> Program:
         instructions = _decode_code(code)
     except (msgspec.DecodeError, DecodeError) as error:
         raise ContainerError(f"the contents are not valid: {error}") from None
-    return Program(
+    program = Program(
         target=metadata.target,
         instructions=instructions,
-        constants=bytes(body[len(body) - constants_bytes :]),
+        constants=body[len(body) - constants_bytes :],
         symbols=metadata.symbols,
         layers=metadata.layers,
         layer_of=metadata.layer_of,
         region_bytes=metadata.region_bytes,
         notes=metadata.notes,
     )
-
-
-def save_program(program: Program, path: str | os.PathLike[str]) -> None:
-    """Write a container; `path` changes only once all bytes are on the disk.
-
-    Raises ContainerError if the file cannot be written.
-    """
-    target = Path(path)
-    data = encode_program(program)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
-    except OSError as error:
-        raise ContainerError(f"{target}: cannot be written: {error.strerror}") from None
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
+    check_contents(program)
+    return program
 
 
 def load_program(path: str | os.PathLike[str]) -> Program:
@@ -145,7 +127,8 @@ def _decode_code(code: bytes) -> tuple[Instruction, ...]:
     return tuple(instructions)
 
 
-def _digest(prefix: bytes | memoryview, body: bytes | memoryview) -> bytes:
-    digest = hashlib.sha256(prefix)
-    digest.update(body)
+def _digest(*parts: bytes | memoryview) -> bytes:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
     return digest.digest()

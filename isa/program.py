@@ -57,7 +57,7 @@ class Program:
 
     target: Target
     instructions: tuple[Instruction, ...]
-    constants: bytes
+    constants: bytes | memoryview
     symbols: tuple[Symbol, ...]
     layers: tuple[LayerInfo, ...]
     layer_of: tuple[int, ...]

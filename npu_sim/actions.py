@@ -38,6 +38,10 @@ class Action(enum.StrEnum):
     """One 32-bit fixed-point multiply with rounding in a vector lane."""
     VECTOR_OPERATION = "vector_operation"
     """One simple lane operation: compare, add, move, table look-up."""
+    VECTOR_FLOAT_ADD = "vector_float_add"
+    """One single-precision addition in a vector lane, or what costs no more: compare, round, convert."""
+    VECTOR_FLOAT_MULTIPLY = "vector_float_multiply"
+    """One single-precision multiplication in a vector lane."""
     SRAM_READ_BYTE = "sram_read_byte"
     SRAM_WRITE_BYTE = "sram_write_byte"
     DMA_BYTE = "dma_byte"
@@ -60,6 +64,8 @@ COMPONENT_OF = {
     Action.VECTOR_MAC_U8: Component.VECTOR,
     Action.VECTOR_REQUANTISE: Component.VECTOR,
     Action.VECTOR_OPERATION: Component.VECTOR,
+    Action.VECTOR_FLOAT_ADD: Component.VECTOR,
+    Action.VECTOR_FLOAT_MULTIPLY: Component.VECTOR,
     Action.SRAM_READ_BYTE: Component.SRAM,
     Action.SRAM_WRITE_BYTE: Component.SRAM,
     Action.DMA_BYTE: Component.DMA,

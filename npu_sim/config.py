@@ -13,6 +13,7 @@ from typing import Annotated, NamedTuple
 import msgspec
 from msgspec import Meta
 
+from isa.dtypes import DataType
 from isa.instruction import REGISTRY, WORD_BYTES
 from isa.target import Dataflow, Target
 from npu_sim.errors import ConfigError
@@ -66,6 +67,8 @@ class VectorConfig(Section, frozen=True):
 
     units: UnitCount
     lanes: Annotated[int, Meta(ge=1, le=1 << 16)]
+    float_lanes: Annotated[int, Meta(ge=0, le=1 << 16)]
+    """Lanes of one unit that do a single-precision addition or multiplication per cycle; 0: no float."""
     startup_cycles: Cycles
     """Cycles of every vector instruction before its first result: parameters and pipeline."""
 
@@ -186,6 +189,8 @@ class EnergyConfig(Section, frozen=True):
     vector_mac_u8_pj: Picojoules
     vector_requantise_pj: Picojoules
     vector_operation_pj: Picojoules
+    vector_float_add_pj: Picojoules
+    vector_float_multiply_pj: Picojoules
     sram_read_byte_pj: Picojoules
     sram_write_byte_pj: Picojoules
     dma_byte_pj: Picojoules
@@ -200,6 +205,19 @@ class EnergyConfig(Section, frozen=True):
     dram_background_mw: Milliwatts
 
 
+class HostConfig(Section, frozen=True):
+    """The processor that drives the NPU and computes what the NPU cannot."""
+
+    dispatch_latency_us: Annotated[float, Meta(ge=0.0, le=1e6)]
+    """Microseconds from the NPU's interrupt, or the call, to the first operation of a host segment."""
+    giga_operations_per_second: Annotated[float, Meta(ge=1e-3)]
+    """Sustained rate in 1e9 multiply-accumulates or element steps per second; inf: arithmetic is free."""
+    gigabytes_per_second: Annotated[float, Meta(ge=1e-3)]
+    """Sustained rate in 1e9 bytes per second at which the host reads and writes memory; inf: no limit."""
+    active_power_mw: Milliwatts
+    """Power of the host while it computes, its share of memory included."""
+
+
 class MachineConfig(Section, frozen=True):
     """A whole machine."""
 
@@ -210,12 +228,19 @@ class MachineConfig(Section, frozen=True):
     dma: DmaConfig
     dram: DramConfig
     frontend: FrontendConfig
+    host: HostConfig
     operating_points: dict[str, PointConfig]
     preferences: dict[str, str]
     energy: EnergyConfig
 
     def __post_init__(self) -> None:
-        """Check that every preference names an operating point."""
+        """Check that names can be printed, and that every preference names an operating point."""
+        for what, name in (
+            ("name", self.name),
+            *(("operating_points", key) for key in self.operating_points),
+        ):
+            if not name.isprintable():
+                raise ValueError(f"{what} = {name!r} must consist of printable characters")
         if set(self.preferences) != set(PREFERENCES):
             raise ValueError(
                 f"preferences has the keys {', '.join(self.preferences) or '(none)'}; "
@@ -241,6 +266,7 @@ class MachineConfig(Section, frozen=True):
             dma_channels=self.dma.channels,
             sram_bytes=self.sram.total_bytes,
             alignment_bytes=max(4, min(64, self.sram.word_bytes)),
+            data_types=(DataType.U8, DataType.FP32) if self.vector.float_lanes else (DataType.U8,),
         )
 
     @property

@@ -19,7 +19,7 @@ import msgspec
 from npu_sim.config import MachineConfig
 from npu_sim.errors import ConfigError
 
-__all__ = ["ConfigError", "load_machine", "override", "preset_names", "to_toml"]
+__all__ = ["ConfigError", "load_machine", "machine_text", "override", "preset_names", "to_toml"]
 
 _MAX_FILE_BYTES = 1 << 20
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
@@ -36,16 +36,24 @@ def load_machine(name_or_path: str) -> MachineConfig:
 
     Raises ConfigError.
     """
+    is_file = name_or_path.endswith(".toml")
+    return _parse(machine_text(name_or_path), name_or_path if is_file else f"preset {name_or_path}")
+
+
+def machine_text(name_or_path: str) -> str:
+    """The TOML document of a preset or file as it was written, comments included.
+
+    Raises ConfigError if there is none; what it says is not checked.
+    """
     if name_or_path.endswith(".toml"):
-        return _parse(_read(Path(name_or_path)), name_or_path)
+        return _read(Path(name_or_path))
     names = preset_names()
     if name_or_path not in names:
         raise ConfigError(
             f"unknown machine {name_or_path!r}{_nearest(name_or_path, names)}; presets are "
             f"{', '.join(names)}, and a path must end in .toml"
         )
-    text = (resources.files("npu_sim") / "presets" / f"{name_or_path}.toml").read_text(encoding="utf-8")
-    return _parse(text, f"preset {name_or_path}")
+    return (resources.files("npu_sim") / "presets" / f"{name_or_path}.toml").read_text(encoding="utf-8")
 
 
 def override(config: MachineConfig, assignments: Iterable[str]) -> MachineConfig:
@@ -117,7 +125,9 @@ def _check(tree: Any, section: type[msgspec.Struct], path: tuple[str, ...], sour
             )
     for key, hint in hints.items():
         if key not in tree:
-            raise ConfigError(f"{source}: missing key {'.'.join((*path, key))}")
+            raise ConfigError(
+                f"{source}: missing key {'.'.join((*path, key))}; needed in {where}: {', '.join(hints)}"
+            )
         _check_value(tree[key], hint, (*path, key), source)
 
 
@@ -155,7 +165,7 @@ def _describe(plain: Any, limits: msgspec.Meta) -> str:
     if plain is float:
         return f"a number from {limits.ge:g} to {'inf' if limits.le is None else format(limits.le, 'g')}"
     if plain is str:
-        return "a string" if limits.max_length is None else f"a string of 1 to {limits.max_length} characters"
+        return "a string" if limits.max_length is None else f"1 to {limits.max_length} printable characters"
     return "a table"
 
 

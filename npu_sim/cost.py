@@ -5,7 +5,8 @@ from isa.instructions.dma import Transfer
 from isa.instructions.matrix import Convolve
 from npu_sim.actions import Action
 from npu_sim.config import MachineConfig, OperatingPoint
-from npu_sim.units import systolic, vector_timing
+from npu_sim.units import systolic
+from npu_sim.units.lane_work import lane_work
 from npu_sim.units.machine_timing import MachineTiming
 
 
@@ -48,7 +49,7 @@ class MachineCost:
             cycles = systolic.peak_cycles(array, i.output_pixels, i.depth, i.output_channels)
             return cycles / self._config.matrix.units
         vector = self._config.vector
-        return vector_timing.peak_cycles(vector_timing.lane_steps(instruction), vector.lanes) / vector.units
+        return lane_work(instruction, vector).peak_cycles / vector.units
 
     def mapped_cycles(self, instruction: Instruction) -> float:
         """A lower bound of the cycles on all units of the kind, however the work is cut into tiles."""
@@ -61,8 +62,7 @@ class MachineCost:
             cycles = systolic.mapped_bound_cycles(array, i.output_pixels, i.depth, i.output_channels)
             return cycles / self._config.matrix.units
         vector = self._config.vector
-        steps = vector_timing.lane_steps(instruction)
-        return vector_timing.vector_cycles(steps, vector.lanes) / vector.units
+        return lane_work(instruction, vector).cycles / vector.units
 
     def dram_bytes(self, instruction: Instruction) -> int:
         """DRAM bytes that a transfer moves, whole bursts; 0 for other instructions."""

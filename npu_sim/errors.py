@@ -21,7 +21,7 @@ class InputError(NpuSimError):
 
 
 class MachineError(NpuSimError):
-    """An instruction asks for something that the machine cannot do, such as an address outside a memory."""
+    """An instruction asks for what the machine cannot do, such as an address outside a memory or a table."""
 
 
 class DeadlockError(NpuSimError):

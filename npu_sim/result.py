@@ -26,6 +26,8 @@ class BoundBy(enum.StrEnum):
     """Nothing was busy half of the time, and a unit of the layer's kind had no instruction half of it."""
     LATENCY = "latency"
     """Nothing was busy half of the time: dependences, memory latency, pipeline fill and drain."""
+    HOST = "host"
+    """The host computed it."""
     OVERLAPPED = "overlapped"
     """The window is empty: the layer was done before the one in front of it."""
 

@@ -17,12 +17,16 @@ if TYPE_CHECKING:
         PreferenceCode,
         ResultCode,
     )
+    from runtime.burst import Burst
     from runtime.compilation import Compilation
     from runtime.device_registry import device_names, get_device
     from runtime.errors import ModelFileError, RuntimeFailure, UnsupportedModelError
-    from runtime.event import Event
+    from runtime.event import Event, FenceEvent
     from runtime.execution import Execution
     from runtime.inputs import fixed_input
+    from runtime.listed_device import ListedDevice, list_devices
+    from runtime.memory import Memory
+    from runtime.memory_description import MemoryDescription
     from runtime.model import Model
     from runtime.result import RunResult
     from runtime.runner import compile_model, run, run_compilation, run_program
@@ -39,12 +43,16 @@ _HOMES = {
         "PreferenceCode",
         "ResultCode",
     ),
+    "runtime.burst": ("Burst",),
     "runtime.compilation": ("Compilation",),
     "runtime.device_registry": ("device_names", "get_device"),
     "runtime.errors": ("ModelFileError", "RuntimeFailure", "UnsupportedModelError"),
-    "runtime.event": ("Event",),
+    "runtime.event": ("Event", "FenceEvent"),
     "runtime.execution": ("Execution",),
     "runtime.inputs": ("fixed_input",),
+    "runtime.listed_device": ("ListedDevice", "list_devices"),
+    "runtime.memory": ("Memory",),
+    "runtime.memory_description": ("MemoryDescription",),
     "runtime.model": ("Model",),
     "runtime.result": ("RunResult",),
     "runtime.runner": ("compile_model", "run", "run_compilation", "run_program"),
@@ -53,10 +61,15 @@ _HOMES = {
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "Burst",
     "Compilation",
     "Event",
     "Execution",
+    "FenceEvent",
     "FuseCode",
+    "ListedDevice",
+    "Memory",
+    "MemoryDescription",
     "Model",
     "ModelFileError",
     "Numerics",
@@ -73,6 +86,7 @@ __all__ = [
     "device_names",
     "fixed_input",
     "get_device",
+    "list_devices",
     "load_tflite",
     "run",
     "run_compilation",

@@ -13,6 +13,7 @@ from compiler.options import TileLimits
 if TYPE_CHECKING:
     from npu_sim.core.hooks import Hook
     from npu_sim.result import SimResult
+    from runtime.program_cache import ProgramCache
 
 Array = npt.NDArray[Any]
 
@@ -21,13 +22,15 @@ Array = npt.NDArray[Any]
 class CompilationOptions:
     """What a compilation is told beside the model.
 
-    `keep_tensors` keeps every operation's output: another program with other cycles, the same values.
+    `keep_tensors` keeps every operation's output: another program with other cycles, the same values. `cache`
+    has programs from earlier, or None.
     """
 
     preference: PreferenceCode = PreferenceCode.FAST_SINGLE_ANSWER
     numerics: Numerics = Numerics.NNAPI
     keep_tensors: bool = False
     tile_limits: TileLimits = dataclasses.field(default_factory=TileLimits)
+    cache: "ProgramCache | None" = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,16 +42,38 @@ class RunOptions:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Fallback:
+    """An operation of an NPU's model that runs on the host: its number, its layer in the result, and why."""
+
+    operation: int
+    layer: int
+    op: str
+    name: str
+    reason: str
+
+    @property
+    def sentence(self) -> str:
+        """The operation and the reason, for people."""
+        name = f" “{self.name}”" if self.name else ""
+        return f"{self.op} (operation {self.operation}{name}) runs on the host: {self.reason}"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceResult:
     """What a device answers.
 
     `outputs` are in model order, `tensors` are the values of operands that were kept, by operand number;
     both are empty after a run that is not functional. `simulation` is None where nothing was simulated.
+    `fallbacks` are the operations that the host of an NPU computed, in order of execution; `transfers`
+    tensors of `transfer_bytes` together changed hands between the two.
     """
 
     outputs: tuple[Array, ...]
     tensors: dict[int, Array]
     simulation: "SimResult | None" = None
+    fallbacks: tuple[Fallback, ...] = ()
+    transfers: int = 0
+    transfer_bytes: int = 0
 
 
 class PreparedModel(Protocol):

@@ -43,8 +43,48 @@ class BadStateError(RuntimeFailure):
     result_code = ResultCode.BAD_STATE
 
 
+class OutputInsufficientSizeError(RuntimeFailure):
+    """The array given for an output has less room than the output needs."""
+
+    result_code = ResultCode.OUTPUT_INSUFFICIENT_SIZE
+
+
+class OutOfMemoryError(RuntimeFailure):
+    """The host has too little memory."""
+
+    result_code = ResultCode.OUT_OF_MEMORY
+
+
+class UnmappableError(RuntimeFailure):
+    """A memory cannot be accessed as it has to be."""
+
+    result_code = ResultCode.UNMAPPABLE
+
+
+class MissedDeadlineTransientError(RuntimeFailure):
+    """A run took longer than its time limit because the device was busy; another try may do better."""
+
+    result_code = ResultCode.MISSED_DEADLINE_TRANSIENT
+
+
+class MissedDeadlinePersistentError(RuntimeFailure):
+    """A run or a compilation takes longer than its time limit every time."""
+
+    result_code = ResultCode.MISSED_DEADLINE_PERSISTENT
+
+
+class ResourceExhaustedError(RuntimeFailure):
+    """The device has too little of something for the model, every time."""
+
+    result_code = ResultCode.RESOURCE_EXHAUSTED_PERSISTENT
+
+
 class UnsupportedModelError(OpFailedError):
     """A legal model asks for something that is not implemented."""
+
+
+class MissingPackageError(OpFailedError):
+    """A call needs an optional package that is not installed."""
 
 
 class ModelFileError(BadDataError):
@@ -54,6 +94,15 @@ class ModelFileError(BadDataError):
 _BY_CODE: dict[ResultCode, type[RuntimeFailure]] = {
     kind.result_code: kind for kind in (UnexpectedNullError, BadDataError, OpFailedError, BadStateError)
 }
+
+
+@contextlib.contextmanager
+def placed(place: str) -> Iterator[None]:
+    """Say where an error comes from: its message gets `place` in front."""
+    try:
+        yield
+    except RuntimeFailure as error:
+        raise type(error)(f"{place}: {error}") from error
 
 
 @contextlib.contextmanager

@@ -27,14 +27,15 @@ def build_graph(
 ) -> Graph:
     """Check the structure and bring the operations into an order in which each follows its producers.
 
-    Raises BadDataError for an empty model, an operand written twice or never, and a cycle.
+    Raises BadDataError for an empty model, an operand written twice or never, and a cycle. What an operation
+    writes need not be read.
     """
     if not operations:
         raise BadDataError(f"model “{name}” has no operations, must have at least 1")
     if not outputs:
         raise BadDataError(f"model “{name}” has no outputs, must identify at least 1")
     producers = _producers(operations, roles)
-    _check_all_written(operations, operands, roles, producers)
+    _check_all_written(operands, roles, producers)
     return Graph(
         operands=tuple(operands),
         operations=_in_order(operations, producers),
@@ -67,20 +68,12 @@ def _producers(operations: Sequence[Operation], roles: Sequence[Role]) -> dict[i
     return producers
 
 
-def _check_all_written(
-    operations: Sequence[Operation],
-    operands: Sequence[Operand],
-    roles: Sequence[Role],
-    producers: dict[int, int],
-) -> None:
-    used = {number for operation in operations for number in operation.inputs}
+def _check_all_written(operands: Sequence[Operand], roles: Sequence[Role], producers: dict[int, int]) -> None:
     for number, role in enumerate(roles):
         if role in (Role.INPUT, Role.CONSTANT):
             continue
         if number not in producers:
             raise BadDataError(f"{describe(operands, number)} is a {role} that no operation writes")
-        if role is Role.TEMPORARY and number not in used:
-            raise BadDataError(f"{describe(operands, number)} is a temporary that no operation reads")
 
 
 def _in_order(operations: Sequence[Operation], producers: dict[int, int]) -> tuple[Operation, ...]:

@@ -1,9 +1,19 @@
-"""Names of a model's inputs and outputs, as the caller sees them."""
+"""A model's inputs and outputs as the caller sees them."""
 
 import collections
 from collections.abc import Sequence
 
 from compiler.graph import Graph
+from runtime.inputs import InputSlot
+
+
+def input_slots(graph: Graph) -> list[InputSlot]:
+    """What each input must be, in the model's order."""
+    types = [graph.operands[number].type for number in graph.inputs]
+    return [
+        InputSlot(name, type_.dtype, type_.dimensions if type_.dimensions or type_.code.is_scalar else None)
+        for name, type_ in zip(input_names(graph), types, strict=True)
+    ]
 
 
 def input_names(graph: Graph) -> list[str]:

@@ -4,6 +4,7 @@ How each operator maps to NNAPI is known by its module in `compiler/ops`.
 """
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +17,16 @@ from compiler.nnapi import OperandCode
 from compiler.operation import (
     REGISTRY,
     ImportedInput,
+    ImportedOutput,
+    OmittedInput,
     OperationSpec,
     ScalarInput,
+    StateOutput,
     TfliteOperator,
     TfliteTensor,
 )
+from runtime.argument_checks import checked, checked_sequence
+from runtime.cutting import FUSED_NAME_SEPARATOR, TensorKey, find_tensors, needed_operations
 from runtime.errors import ModelFileError, RuntimeFailure
 from runtime.model import Model
 from runtime.tflite_file import FileModel, FileOperator, FileTensor, read_model
@@ -33,26 +39,34 @@ _OPERAND_CODES = {
     "INT32": OperandCode.TENSOR_INT32,
     "FLOAT32": OperandCode.TENSOR_FLOAT32,
 }
-_FUSED_NAME_SEPARATOR = ";"
-"""Between the names of operations that a converter fused; the first one produced the tensor."""
-
-_SPECIFICATIONS = {spec.tflite: spec for spec in REGISTRY.values()}
+_SPECIFICATIONS = {spec.tflite: spec for spec in REGISTRY.values() if spec.tflite is not None}
 
 
-def load_tflite(source: str | os.PathLike[str] | bytes) -> Model:
+TfliteSource = str | os.PathLike[str] | bytes | bytearray | memoryview
+"""The path of a .tflite file, or its content."""
+
+
+def load_tflite(source: TfliteSource, *, until: Sequence[TensorKey] = ()) -> Model:
     """Import a model from a path or a file's content; the model is finished.
 
-    Operands and operations keep the file's tensor names, `tensor_indices` its tensor numbers. Raises
-    ModelFileError, with one line that says why, if the file cannot be read, is damaged, or uses an
-    operator, type or option that is not supported.
+    With `until`, names or numbers of tensors, only the part of the file that computes these is imported, and
+    they are the outputs: what stands behind them may be anything.
+
+    Operands and operations keep the file's tensor names, `tensor_indices` its tensor numbers. A tensor that
+    keeps its value between inferences, the state of a recurrent operator, becomes one more input of the
+    model, and its next value one more output: the caller feeds it back. Raises ModelFileError, with one line
+    that says why, if the file cannot be read, is damaged, or uses an operator, type or option that is not
+    supported; UnexpectedNullError and BadDataError for a source that is neither path nor content.
     """
-    if isinstance(source, bytes):
-        name, content, prefix = "model", source, ""
+    checked_sequence("until", until, (str, int), "names or numbers of tensors")
+    if isinstance(source, bytes | bytearray | memoryview):
+        name, content, prefix = "model", bytes(source), ""
     else:
+        checked("model", source, (str, os.PathLike), "a Model, the path of a .tflite file or its content")
         path = Path(source)
         name, content, prefix = path.stem, _read(path), f"{path}: "
     try:
-        return _Importer(read_model(content), name).model()
+        return _Importer(_cut(read_model(content), until), name).model()
     except (CompilerError, RuntimeFailure) as error:
         raise ModelFileError(f"{prefix}{error}") from error
 
@@ -67,6 +81,27 @@ def _read(path: Path) -> bytes:
         raise ModelFileError(f"{path}: cannot be read: {error.strerror or error}") from error
 
 
+def _cut(file: FileModel, until: Sequence[TensorKey]) -> FileModel:
+    """The part of a file that computes some tensors; all of it if there are none."""
+    if not until:
+        return file
+    written = {tensor for operator in file.operators for tensor in operator.outputs}
+    wanted = find_tensors(until, {t: tensor.name for t, tensor in file.tensors.items()}, written)
+    kept = needed_operations(
+        [operator.inputs for operator in file.operators],
+        [operator.outputs for operator in file.operators],
+        wanted,
+    )
+    operators = tuple(file.operators[index] for index in kept)
+    used = {tensor for operator in operators for tensor in (*operator.inputs, *operator.outputs)}
+    return FileModel(
+        tensors={index: tensor for index, tensor in file.tensors.items() if index in used},
+        operators=operators,
+        inputs=tuple(tensor for tensor in file.inputs if tensor in used),
+        outputs=tuple(wanted),
+    )
+
+
 class _Importer:
     """Makes the NNAPI calls for one file."""
 
@@ -75,6 +110,10 @@ class _Importer:
         self._model = Model(name)
         self._tensors: dict[int, TfliteTensor] = {}
         self._operands: dict[int, int] = {}
+        self._states: set[int] = set()
+        """Tensors whose next value is an output of the model."""
+        self._new_outputs: list[int] = []
+        """Operands of outputs that NNAPI's operations have and the file's operators have not."""
 
     def model(self) -> Model:
         """The finished model."""
@@ -85,11 +124,23 @@ class _Importer:
         for index, operator in enumerate(self._file.operators):
             self._add_operation(operator, index)
         self._model.identify_inputs_and_outputs(
-            [self._operands[t] for t in self._file.inputs], [self._operands[t] for t in self._file.outputs]
+            [self._operands[t] for t in (*self._file.inputs, *self._state_inputs())],
+            [*(self._operands[t] for t in self._file.outputs), *self._new_outputs],
         )
         self._model.tensor_indices = {operand: tensor for tensor, operand in self._operands.items()}
         self._model.finish()
         return self._model
+
+    def _state_inputs(self) -> list[int]:
+        """Tensors that keep their value between inferences; UnsupportedError if nothing renews one."""
+        states = [tensor for tensor in self._file.tensors.values() if tensor.is_state]
+        for tensor in states:
+            if tensor.index not in self._states:
+                raise UnsupportedError(
+                    f"{_label(tensor)} keeps its value between inferences, but no operator has it as its"
+                    " state; this is not supported"
+                )
+        return [tensor.index for tensor in states if tensor.index not in self._file.inputs]
 
     def _add_tensor(self, tensor: FileTensor) -> None:
         type_ = _operand_type(tensor)
@@ -119,9 +170,10 @@ class _Importer:
             outputs=tuple(self._tensors[t] for t in operator.outputs),
             options=operator.options,
         )
+        name = seen.outputs[0].name.partition(FUSED_NAME_SEPARATOR)[0]
+        assert spec.from_tflite is not None, f"{spec.code.name} names an operator, but does not import it"
         inputs = [self._operand(given) for given in spec.from_tflite(seen)]
-        outputs = [self._operands[t] for t in operator.outputs]
-        name = seen.outputs[0].name.partition(_FUSED_NAME_SEPARATOR)[0]
+        outputs = [self._output(wanted, name) for wanted in spec.tflite_outputs(seen)]
         self._model.add_operation(spec.code, inputs, outputs, name)
 
     def _operand(self, given: ImportedInput) -> int:
@@ -130,9 +182,22 @@ class _Importer:
         if isinstance(given, ScalarInput):
             type_ = OperandType(given.code)
             return self._constant(type_, np.asarray(given.value).astype(type_.dtype))
+        if isinstance(given, OmittedInput):
+            return self._constant(given.type, None)
         return self._constant(given.type, given.value)
 
-    def _constant(self, type_: OperandType, value: npt.NDArray[np.generic]) -> int:
+    def _output(self, wanted: ImportedOutput, operation: str) -> int:
+        if isinstance(wanted, TfliteTensor):
+            return self._operands[wanted.index]
+        if isinstance(wanted, StateOutput):
+            self._states.add(wanted.state.index)
+            operand = self._model.add_operand(wanted.state.type, f"{wanted.state.name} (next)")
+        else:
+            operand = self._model.add_operand(wanted.type, f"{operation} ({wanted.name})")
+        self._new_outputs.append(operand)
+        return operand
+
+    def _constant(self, type_: OperandType, value: npt.NDArray[np.generic] | None) -> int:
         operand = self._model.add_operand(type_)
         self._model.set_operand_value(operand, value)
         return operand
@@ -163,8 +228,6 @@ def _operand_type(tensor: FileTensor) -> OperandType:
         raise UnsupportedError(f"{_label(tensor)} has type {tensor.type_name}; supported are {known}")
     if tensor.is_sparse:
         raise UnsupportedError(f"{_label(tensor)} is sparse; only dense tensors are supported")
-    if tensor.is_state:
-        raise UnsupportedError(f"{_label(tensor)} keeps its value between inferences; this is not supported")
     if any(n < 1 for n in tensor.shape):
         raise UnsupportedError(
             f"{_label(tensor)} has shape {list(tensor.shape)}; it must have dimensions of at least 1"
@@ -173,7 +236,9 @@ def _operand_type(tensor: FileTensor) -> OperandType:
         return OperandType(code, tensor.shape)
     if len(tensor.scales) > 1:
         raise UnsupportedError(f"{_label(tensor)} is quantised per channel; only per tensor is supported")
-    scale = tensor.scales[0] if tensor.scales else 0.0
+    # Bytes without a quantisation count as they are, as in TFLite's own NNAPI delegate.
+    unquantized = 1.0 if code is OperandCode.TENSOR_QUANT8_ASYMM else 0.0
+    scale = tensor.scales[0] if tensor.scales else unquantized
     zero_point = tensor.zero_points[0] if tensor.zero_points else 0
     if code is OperandCode.TENSOR_QUANT8_ASYMM and not scale > 0:
         raise UnsupportedError(f"{_label(tensor)} is UINT8 with scale {scale}, must be greater than 0")

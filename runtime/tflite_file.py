@@ -35,13 +35,15 @@ _OPTION_ENUMS: dict[str, type] = {
     "fused_activation_function": tflite.ActivationFunctionType,
     "padding": tflite.Padding,
     "weights_format": tflite.FullyConnectedOptionsWeightsFormat,
+    "type": tflite.LSHProjectionType,
+    "kernel_type": tflite.LSTMKernelType,
 }
 """Builtin options whose numbers stand for names."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class FileTensor:
-    """A tensor as the file describes it; `data` is empty for variables."""
+    """A tensor as the file describes it; `data`, a view of the file, is empty for variables."""
 
     index: int
     name: str
@@ -49,7 +51,7 @@ class FileTensor:
     shape: tuple[int, ...]
     scales: tuple[float, ...]
     zero_points: tuple[int, ...]
-    data: bytes
+    data: memoryview
     is_sparse: bool
     is_state: bool
     """The tensor keeps its value from one inference to the next."""
@@ -206,17 +208,17 @@ class _Reader:
             is_state=bool(tensor.IsVariable()),
         )
 
-    def _data(self, buffer: Any, index: int) -> bytes:
-        """A buffer's bytes. Buffers may be shared, so they are not charged to the budget."""
+    def _data(self, buffer: Any, index: int) -> memoryview:
+        """A view of a buffer in the file. Buffers may be shared, so they are not charged to the budget."""
         if buffer.Offset() > 1:
             raise ModelFileError(f"tensor {index} has its data outside the flatbuffer; this is not supported")
         if buffer.DataIsNone():
-            return b""
+            return memoryview(b"")
         length = buffer.DataLength()
         data = buffer.DataAsNumpy()
         if length > self._size or data.size != length:
             raise ModelFileError(f"the file is damaged: the data of tensor {index} ends beyond the file")
-        return bytes(data)
+        return memoryview(data).toreadonly()
 
 
 def _text(raw: bytes | None) -> str:

@@ -179,7 +179,11 @@ def _lane_slices(log: TraceLog, lane: int) -> list[_Slice]:
 
 
 def _layer_slice(log: TraceLog, layer: int, start: int, end: int) -> _Slice:
-    return _Slice(start, end, f"{layer}: {log.layer_name(layer)}", "layer", {"layer": layer})
+    args: _Event = {"layer": layer}
+    reason = log.layer_reason(layer)
+    if reason is not None:
+        args["runs_on_host_because"] = reason
+    return _Slice(start, end, f"{layer}: {log.layer_name(layer)}", "layer", args)
 
 
 def _metadata(log: TraceLog, thread_of: Mapping[int, int]) -> Iterator[_Event]:

@@ -25,6 +25,8 @@ class TraceHeader:
     frequency_hz: int
     tool_version: str
     layer_names: tuple[str, ...]
+    layer_reasons: tuple[str | None, ...] = ()
+    """Why a layer does not run on the machine but on its host; None for those that run on the machine."""
 
     def __post_init__(self) -> None:
         if self.frequency_hz <= 0:
@@ -47,6 +49,7 @@ class TraceHeader:
             frequency_hz=int(report["frequency_hz"]),
             tool_version=str(report["tool_version"]),
             layer_names=tuple(f"{layer['op']} {layer['name']}".strip() for layer in layers),
+            layer_reasons=tuple(layer.get("fallback_reason") for layer in layers),
         )
 
 
@@ -137,9 +140,14 @@ class TraceLog:
         known = self.header.layer_names
         return known[index] if 0 <= index < len(known) else f"layer {index}"
 
+    def layer_reason(self, index: int) -> str | None:
+        """Why a layer ran on the host; None for one that did not, or that the header does not know."""
+        known = self.header.layer_reasons
+        return known[index] if 0 <= index < len(known) else None
 
-# From where data come, through the units that work on it, to what serves them.
-_KINDS_IN_ORDER = ("fetch", "dispatch", "dma", "matrix", "output", "vector", "sram", "dram")
+
+# From who drives the machine and where data come, through the units that work on it, to what serves them.
+_KINDS_IN_ORDER = ("host", "fetch", "dispatch", "dma", "matrix", "output", "vector", "sram", "dram")
 
 
 def lane_kind(name: str) -> str:

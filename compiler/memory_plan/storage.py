@@ -7,6 +7,10 @@ kept tensors) have DRAM places besides.
 
 import dataclasses
 from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from compiler.lower import LoweredGraph
 from compiler.memory_plan.sram_map import ALIGNMENT_BYTES, align
@@ -23,6 +27,13 @@ class DramPlace:
 
     region: Region
     offset_bytes: int
+
+
+class PlacedArray(NamedTuple):
+    """A constant and where it starts in the CONSTANTS region; the program has the first copy."""
+
+    offset_bytes: int
+    array: npt.NDArray[np.generic]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

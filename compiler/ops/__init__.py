@@ -1,23 +1,7 @@
 """One module per family of operations; importing this package fills `compiler.operation.REGISTRY`."""
 
-from compiler.ops import (
-    activation,
-    convolution,
-    depthwise,
-    elementwise,
-    matmul,
-    normalization,
-    pooling,
-    shape,
-)
+import importlib
+import pkgutil
 
-__all__ = [
-    "activation",
-    "convolution",
-    "depthwise",
-    "elementwise",
-    "matmul",
-    "normalization",
-    "pooling",
-    "shape",
-]
+for _module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_module.name}")

@@ -6,8 +6,27 @@ from collections.abc import Sequence
 from compiler.errors import GraphError
 from compiler.graph import OperandType
 from compiler.nnapi import FuseCode, OperationCode
-from compiler.operation import ImportedInput, OperationSpec, OperationView, TfliteOperator, register
+from compiler.operation import (
+    ImportedInput,
+    OperationSpec,
+    OperationView,
+    TfliteOperator,
+    quant8_only,
+    register,
+)
+from compiler.operation_notes import CycleNote, OperationNotes, scalar, tensor
 from compiler.ops import tflite_options
+from compiler.ops.common_notes import (
+    BIAS,
+    DATA_LAYOUT,
+    DILATIONS,
+    FUSED_ACTIVATION,
+    MULTIPLIER,
+    NHWC_WINDOWS,
+    PADDING,
+    STRIDES,
+)
+from compiler.ops.layout import Layout, data_layout, layout_refusal
 from compiler.ops.lowering import (
     WeightOperands,
     constant_weights,
@@ -19,18 +38,21 @@ from compiler.ops.lowering import (
     window_fields,
     window_footprint,
 )
-from compiler.ops.operands import failed, fused_activation, positive_scalar, quant8_input, quant8_output
+from compiler.ops.macs import filter_macs
+from compiler.ops.operands import REAL, failed, fused_activation, positive_scalar, tensor_input, tensor_output
 from compiler.ops.quantization import check_bias, check_convolution_multiplier
-from compiler.ops.window import Window, locate_window, parse_window
+from compiler.ops.window import Window, locate_window, parse_window, window_refusal
 from compiler.stage import Access, Box, LoweringContext, Stage, StageInput, Tile, View
 from isa.instruction import Instruction, UnitKind
 from isa.instructions.vector import DepthwiseConvolve
+from isa.target import Target
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class DepthwiseAttributes:
-    """Window, output channels per input channel, and fused activation; data layout is NHWC."""
+    """Data layout of the images, window, output channels per input channel, and fused activation."""
 
+    layout: Layout
     window: Window
     depth_multiplier: int
     activation: FuseCode
@@ -39,18 +61,19 @@ class DepthwiseAttributes:
 def parse(view: OperationView) -> DepthwiseAttributes:
     """Read the attributes; GraphError or UnsupportedError if one is not permitted."""
     operands = locate_window(view, first=3, own=2, dilatable=True)
-    image = quant8_input(view, 0, "input", (4,)).dimensions
-    filters = quant8_input(view, 1, "filter", (4,)).dimensions
-    window = parse_window(view, operands, image[1:3], filters[1:3])
+    image = tensor_input(view, 0, "input", (4,))
+    filters = tensor_input(view, 1, "filter", (4,), (image.code,)).dimensions
+    layout = data_layout(view, operands.layout)
+    window = parse_window(view, operands, layout.nhwc(image.dimensions)[1:3], filters[1:3])
     multiplier = positive_scalar(view, operands.rest, "depth multiplier")
-    return DepthwiseAttributes(window, multiplier, fused_activation(view, operands.rest + 1))
+    return DepthwiseAttributes(layout, window, multiplier, fused_activation(view, operands.rest + 1))
 
 
 def infer(view: OperationView) -> tuple[OperandType, ...]:
-    """Check everything; the output is [batches, rows, columns, depth x depth multiplier]."""
+    """Check everything; the output is [batches, rows, columns, depth x multiplier] in the input's layout."""
     attributes = parse(view)
     input_type, filter_type = view.input(0).type, view.input(1).type
-    batches, height, width, depth = input_type.dimensions
+    batches, height, width, depth = attributes.layout.nhwc(input_type.dimensions)
     filters, _, _, channels = filter_type.dimensions
     if filters != 1:
         raise failed(view, f"filter (input 1) has first dimension {filters}, must have 1")
@@ -61,9 +84,16 @@ def infer(view: OperationView) -> tuple[OperandType, ...]:
             f" {attributes.depth_multiplier}",
         )
     check_bias(view, 2, channels, input_type, filter_type)
-    output = quant8_output(view, (batches, *attributes.window.output_size(height, width), channels))
+    shape = (batches, *attributes.window.output_size(height, width), channels)
+    output = tensor_output(view, input_type.code, attributes.layout.arrange(shape))
     check_convolution_multiplier(view, input_type, filter_type)
     return (output,)
+
+
+def npu_refusal(view: OperationView, target: Target) -> str | None:
+    """The vector unit convolves quant8 images in NHWC, with windows that an instruction can hold."""
+    attributes = parse(view)
+    return quant8_only(view, target) or layout_refusal(attributes.layout) or window_refusal(attributes.window)
 
 
 def from_tflite(operator: TfliteOperator) -> Sequence[ImportedInput]:
@@ -144,8 +174,29 @@ register(
     OperationSpec(
         code=OperationCode.DEPTHWISE_CONV_2D,
         summary="2-D convolution of each channel with its own filters",
+        notes=OperationNotes(
+            inputs=(
+                tensor("input", REAL, (4,), "[batches, height, width, depth]"),
+                tensor("filter", REAL, (4,), "[1, rows, columns, depth x multiplier], of the input's type"),
+                BIAS,
+                PADDING,
+                STRIDES,
+                scalar("depth multiplier", "output channels of each input channel, at least 1"),
+                FUSED_ACTIVATION,
+                DATA_LAYOUT,
+                DILATIONS,
+            ),
+            outputs=(
+                tensor("output", REAL, (4,), "[batches, output rows, output columns, depth x multiplier]"),
+            ),
+            limits=(MULTIPLIER,),
+            runs=f"NPU, vector unit: quant8, {NHWC_WINDOWS}; else host",
+            cycles=(CycleNote("quant8", "ceil(E / L) * (taps + 1)"),),
+        ),
         infer=infer,
+        npu_refusal=npu_refusal,
         lower=lower,
+        macs=filter_macs(channel_axis=3),
         tflite="DEPTHWISE_CONV_2D",
         from_tflite=from_tflite,
     )

@@ -62,9 +62,10 @@ def at_origin(origin: Shape4) -> Callable[[Tile], Box]:
     return box
 
 
-def whole_output(view: OperationView, shape: Shape4) -> StageOutput:
-    """The operation's output, seen as `shape`."""
-    return StageOutput(tensor=view.operation.outputs[0], shape=shape)
+def whole_output(view: OperationView, shape: Shape4, position: int = 0) -> StageOutput:
+    """The operation's output at a position, seen as `shape`."""
+    element_bytes = view.output(position).type.dtype.itemsize
+    return StageOutput(tensor=view.operation.outputs[position], shape=shape, element_bytes=element_bytes)
 
 
 def window_rows(window: Window, height: int, h0: int, h1: int) -> tuple[int, int]:

@@ -6,11 +6,23 @@ from collections.abc import Sequence
 
 from compiler.errors import UnsupportedError
 from compiler.graph import OperandType
-from compiler.nnapi import FuseCode, Numerics, OperationCode
+from compiler.nnapi import FuseCode, OperationCode
 from compiler.operation import ImportedInput, OperationSpec, OperationView, TfliteOperator, register
+from compiler.operation_notes import CycleNote, OperationNotes, tensor
 from compiler.ops import tflite_options
+from compiler.ops.common_notes import BIAS, FUSED_ACTIVATION, MULTIPLIER
+from compiler.ops.macs import matrix_macs
 from compiler.ops.matrix_stage import convolution_stage
-from compiler.ops.operands import check_counts, failed, fused_activation, quant8_input, quant8_output
+from compiler.ops.operands import (
+    RANKS_TO_4,
+    REAL,
+    check_counts,
+    failed,
+    fused_activation,
+    is_level_27,
+    tensor_input,
+    tensor_output,
+)
 from compiler.ops.quantization import check_bias, check_convolution_multiplier
 from compiler.ops.window import Window, WindowAxis
 from compiler.stage import LoweringContext, Stage, View
@@ -29,15 +41,14 @@ class MatmulAttributes:
 def parse(view: OperationView) -> MatmulAttributes:
     """Read the attributes; GraphError or UnsupportedError if one is not permitted."""
     check_counts(view, (4,))
-    input_ranks = range(1 if view.numerics is Numerics.NNAPI27 else 2, 5)
-    image = quant8_input(view, 0, "input", input_ranks).dimensions
-    units, depth = quant8_input(view, 1, "weights", (2,)).dimensions
-    elements = math.prod(image)
+    image = tensor_input(view, 0, "input", range(1 if is_level_27(view) else 2, 5))
+    units, depth = tensor_input(view, 1, "weights", (2,), (image.code,)).dimensions
+    elements = math.prod(image.dimensions)
     if elements % depth:
         raise failed(
             view,
-            f"input (input 0) {list(image)} has {elements} elements, must have a multiple of the weights'"
-            f" input size {depth}",
+            f"input (input 0) {list(image.dimensions)} has {elements} elements, must have a multiple of the"
+            f" weights' input size {depth}",
         )
     return MatmulAttributes(elements // depth, depth, units, fused_activation(view, 3))
 
@@ -47,7 +58,7 @@ def infer(view: OperationView) -> tuple[OperandType, ...]:
     attributes = parse(view)
     input_type, weights_type = view.input(0).type, view.input(1).type
     check_bias(view, 2, attributes.units, input_type, weights_type)
-    output = quant8_output(view, (attributes.batches, attributes.units))
+    output = tensor_output(view, input_type.code, (attributes.batches, attributes.units))
     check_convolution_multiplier(view, input_type, weights_type)
     return (output,)
 
@@ -94,8 +105,23 @@ register(
     OperationSpec(
         code=OperationCode.FULLY_CONNECTED,
         summary="Matrix product of the flattened input with transposed weights",
+        notes=OperationNotes(
+            inputs=(
+                tensor(
+                    "input", REAL, RANKS_TO_4, "its elements are batches x depth; rank 1 at level 27 only"
+                ),
+                tensor("weights", REAL, (2,), "[units, depth], of the input's type"),
+                BIAS,
+                FUSED_ACTIVATION,
+            ),
+            outputs=(tensor("output", REAL, (2,), "[batches, units]"),),
+            limits=(MULTIPLIER,),
+            runs="NPU, matrix unit: quant8; float32 on the host",
+            cycles=(CycleNote("quant8, K = depth, N = units", "product(P, K, N)"),),
+        ),
         infer=infer,
         lower=lower,
+        macs=matrix_macs(1),
         tflite="FULLY_CONNECTED",
         from_tflite=from_tflite,
     )

@@ -11,8 +11,13 @@ import numpy as np
 
 from compiler.errors import UnsupportedError
 from compiler.graph import Operand, OperandType
-from compiler.nnapi import FuseCode, OperandCode, ResultCode
+from compiler.nnapi import FuseCode, Numerics, OperandCode, ResultCode
 from compiler.operation import OperationView
+
+FLOAT32, QUANT8 = OperandCode.TENSOR_FLOAT32, OperandCode.TENSOR_QUANT8_ASYMM
+REAL = (FLOAT32, QUANT8)
+"""Tensors that hold real numbers."""
+INT32 = OperandCode.TENSOR_INT32
 
 RANKS_TO_4 = range(1, 5)
 
@@ -23,18 +28,36 @@ def failed(view: OperationView, message: str) -> Exception:
 
 
 def unsupported(view: OperationView, message: str) -> UnsupportedError:
-    """The error of a legal operation that this compiler cannot run."""
+    """The error of a legal operation that this compiler cannot judge."""
     return UnsupportedError(f"{view.label}: {message}")
 
 
-def check_counts(view: OperationView, inputs: Collection[int], outputs: int = 1) -> None:
-    """Refuse an operation with another number of operands than `inputs` lists."""
+def is_level_27(view: OperationView) -> bool:
+    """True if level 27's rules decide."""
+    return view.numerics is Numerics.NNAPI27
+
+
+def check_counts(
+    view: OperationView, inputs: Collection[int], outputs: int = 1, *, level_29: Collection[int] = ()
+) -> None:
+    """Refuse an operation with another number of operands.
+
+    `inputs` lists the numbers of inputs of level 27, `level_29` those that came with level 29.
+    """
     count = len(view.operation.inputs)
-    if count not in inputs:
-        allowed = " or ".join(str(n) for n in sorted(inputs))
-        raise view.error(f"has {count} inputs, must have {allowed}")
+    allowed = {*inputs} if is_level_27(view) else {*inputs, *level_29}
+    if count not in allowed:
+        numbers = " or ".join(str(n) for n in sorted(allowed))
+        later = f" at NNAPI level 27 (numerics nnapi27): input {count - 1} came with level 29"
+        raise view.error(f"has {count} inputs, must have {numbers}{later if count in level_29 else ''}")
     if len(view.operation.outputs) != outputs:
         raise view.error(f"has {len(view.operation.outputs)} outputs, must have {outputs}")
+
+
+def is_absent(view: OperationView, position: int) -> bool:
+    """True if an optional tensor input has no value: omitted, or a tensor without elements."""
+    operand = view.input(position)
+    return operand.omitted or 0 in operand.type.dimensions
 
 
 def _present(view: OperationView, position: int, name: str) -> Operand:
@@ -44,51 +67,61 @@ def _present(view: OperationView, position: int, name: str) -> Operand:
     return operand
 
 
-def _check_quant8(view: OperationView, type_: OperandType, what: str) -> None:
-    if type_.code is OperandCode.TENSOR_FLOAT32:
-        raise unsupported(view, f"{what} is TENSOR_FLOAT32; only TENSOR_QUANT8_ASYMM is implemented")
-    if type_.code is not OperandCode.TENSOR_QUANT8_ASYMM:
-        raise view.error(f"{what} is {type_.code.name}, must be TENSOR_QUANT8_ASYMM")
-    if type_.scale <= 0:
+def _check_type(view: OperationView, type_: OperandType, what: str, codes: Collection[OperandCode]) -> None:
+    if type_.code not in codes:
+        allowed = " or ".join(code.name for code in codes)
+        raise view.error(f"{what} is {type_.code.name}, must be {allowed}")
+    if type_.code is QUANT8 and type_.scale <= 0:
         raise failed(view, f"{what} has scale {type_.scale}, must be greater than 0")
 
 
-def quant8_input(view: OperationView, position: int, name: str, ranks: Collection[int]) -> OperandType:
-    """Type of a mandatory quant8 tensor input of known size and one of `ranks`."""
+def tensor_input(
+    view: OperationView,
+    position: int,
+    name: str,
+    ranks: Collection[int] | None,
+    codes: Collection[OperandCode] = REAL,
+) -> OperandType:
+    """Type of a mandatory tensor input of known size, one of `codes` and one of `ranks` (None: any)."""
     what = f"{name} (input {position})"
     type_ = _present(view, position, name).type
-    _check_quant8(view, type_, what)
+    _check_type(view, type_, what, codes)
     _check_rank(view, type_, what, ranks)
     return type_
 
 
-def int32_tensor_input(view: OperationView, position: int, name: str) -> OperandType:
-    """Type of a mandatory one-dimensional TENSOR_INT32 input of known size."""
-    what = f"{name} (input {position})"
-    type_ = _present(view, position, name).type
-    if type_.code is not OperandCode.TENSOR_INT32:
-        raise view.error(f"{what} is {type_.code.name}, must be TENSOR_INT32")
-    _check_rank(view, type_, what, (1,))
-    return type_
-
-
-def _check_rank(view: OperationView, type_: OperandType, what: str, ranks: Collection[int]) -> None:
+def _check_rank(view: OperationView, type_: OperandType, what: str, ranks: Collection[int] | None) -> None:
     dimensions = type_.dimensions
     if not dimensions or 0 in dimensions:
         raise unsupported(
             view, f"{what} has unspecified dimensions {list(dimensions)}; every dimension must be given"
         )
-    if len(dimensions) not in ranks:
+    if ranks is not None and len(dimensions) not in ranks:
         allowed = " or ".join(str(n) for n in ranks)
         raise failed(view, f"{what} has rank {len(dimensions)} {list(dimensions)}, must have rank {allowed}")
 
 
-def quant8_output(view: OperationView, dimensions: tuple[int, ...]) -> OperandType:
-    """The declared output type, with the dimensions the operation computes."""
-    declared = view.output().type
-    _check_quant8(view, declared, "output")
+def check_shape(view: OperationView, position: int, name: str, shape: tuple[int, ...], why: str) -> None:
+    """Refuse an input of another shape; `why` says what the shape is made of."""
+    dimensions = view.input(position).type.dimensions
+    if dimensions != shape:
+        raise failed(
+            view, f"{name} (input {position}) has shape {list(dimensions)}, must have {list(shape)} ({why})"
+        )
+
+
+def tensor_output(
+    view: OperationView,
+    code: OperandCode,
+    dimensions: tuple[int, ...],
+    position: int = 0,
+    name: str = "output",
+) -> OperandType:
+    """The declared type of an output, which must be `code`, with the dimensions the operation computes."""
+    declared = view.output(position).type
+    _check_type(view, declared, name, (code,))
     if min(dimensions) < 1:
-        raise failed(view, f"output would have shape {list(dimensions)}; every dimension must be at least 1")
+        raise failed(view, f"{name} would have shape {list(dimensions)}; every dimension must be at least 1")
     return dataclasses.replace(declared, dimensions=dimensions)
 
 
@@ -124,6 +157,16 @@ def bool_scalar(view: OperationView, position: int, name: str) -> bool:
     return bool(_scalar(view, position, name, OperandCode.BOOL))
 
 
+def axis_scalar(view: OperationView, position: int, rank: int) -> int:
+    """The axis, counted from 0, that an optional INT32 input gives; the last one without it."""
+    if position >= len(view.operation.inputs):
+        return rank - 1
+    axis = int32_scalar(view, position, "axis")
+    if not -rank <= axis < rank:
+        raise failed(view, f"axis (input {position}) is {axis}, must be {-rank} to {rank - 1}")
+    return axis % rank
+
+
 def fused_activation(view: OperationView, position: int) -> FuseCode:
     """The fused activation given by a constant INT32 input."""
     value = int32_scalar(view, position, "fused activation")
@@ -151,12 +194,14 @@ def check_output_keeps_quantization(view: OperationView, input_type: OperandType
     )
 
 
-def check_output_quantization(view: OperationView, scale: float, zero_point: int) -> None:
+def check_output_quantization(
+    view: OperationView, scale: float, zero_point: int, position: int = 0, name: str = "output"
+) -> None:
     """Refuse an output of another scale or zero point than the operation prescribes."""
-    output = view.output().type
+    output = view.output(position).type
     if (output.scale, output.zero_point) != (scale, zero_point):
         raise failed(
             view,
-            f"output has scale {output.scale:.9g} and zero point {output.zero_point},"
+            f"{name} has scale {output.scale:.9g} and zero point {output.zero_point},"
             f" must have scale {scale:.9g} and zero point {zero_point}",
         )

@@ -7,7 +7,7 @@ import numpy as np
 from compiler.graph import OperandType
 from compiler.nnapi import FuseCode, Numerics
 from compiler.operation import OperationView
-from compiler.ops.operands import failed, int32_tensor_input
+from compiler.ops.operands import FLOAT32, INT32, check_shape, failed, tensor_input
 from isa.arithmetic import QuantizedMultiplier, quantize_multiplier, quantize_multiplier_smaller_than_one
 
 BIAS_SCALE_TOLERANCE = 1e-6
@@ -21,6 +21,9 @@ ADD_LEFT_SHIFT = 20
 
 PROBABILITY_SCALE = 1.0 / 256
 """The output scale that SOFTMAX and LOGISTIC prescribe, with zero point 0."""
+
+UNIT_SCALE, UNIT_ZERO_POINT = 1.0 / 128, 128
+"""The output quantisation that TANH and L2_NORMALIZATION prescribe: -1 to 127/128."""
 
 
 def activation_range(activation: FuseCode, output: OperandType) -> tuple[int, int]:
@@ -51,7 +54,7 @@ def _quantize(value: float, type_: OperandType) -> int:
 
 
 def scale_product(input_type: OperandType, filter_type: OperandType) -> np.float32:
-    """Scale of the sums of a convolution: the product of both scales, in single precision."""
+    """Scale of products of two quant8 values: the product of both scales, in single precision."""
     with np.errstate(over="ignore", under="ignore"):
         return np.float32(input_type.scale) * np.float32(filter_type.scale)
 
@@ -85,7 +88,9 @@ def is_smaller_than_one(multiplier: float) -> bool:
 def check_convolution_multiplier(
     view: OperationView, input_type: OperandType, filter_type: OperandType
 ) -> None:
-    """Refuse scales whose multiplier this level's rules do not permit."""
+    """Refuse quant8 scales whose multiplier this level's rules do not permit."""
+    if input_type.code is FLOAT32:
+        return
     output = view.output().type
     product = scale_product(input_type, filter_type)
     if view.numerics is Numerics.NNAPI27 and not product < np.float32(output.scale):
@@ -106,12 +111,12 @@ def check_convolution_multiplier(
 def check_bias(
     view: OperationView, position: int, channels: int, input_type: OperandType, filter_type: OperandType
 ) -> None:
-    """Refuse a bias of wrong type, length, zero point or scale."""
-    bias = int32_tensor_input(view, position, "bias")
-    if bias.dimensions != (channels,):
-        raise failed(
-            view, f"bias (input {position}) has shape {list(bias.dimensions)}, must have [{channels}]"
-        )
+    """Refuse a bias of wrong type, length, zero point or scale; a float bias has none of the last two."""
+    is_float = input_type.code is FLOAT32
+    bias = tensor_input(view, position, "bias", (1,), (FLOAT32 if is_float else INT32,))
+    check_shape(view, position, "bias", (channels,), "one for each output channel")
+    if is_float:
+        return
     if bias.zero_point != 0:
         raise failed(view, f"bias (input {position}) has zero point {bias.zero_point}, must have 0")
     product = float(scale_product(input_type, filter_type))
@@ -121,6 +126,11 @@ def check_bias(
             f"bias (input {position}) has scale {bias.scale:.9g}, must have input scale x filter scale"
             f" = {product:.9g}",
         )
+
+
+def product_multiplier(first: OperandType, second: OperandType, output: OperandType) -> float:
+    """Real factor from MUL's products to its output: the product single, the quotient double precision."""
+    return float(scale_product(first, second)) / output.scale
 
 
 class AddRescaling(NamedTuple):

@@ -1,37 +1,44 @@
 """RESHAPE and CONCATENATION."""
 
+import dataclasses
 import math
 from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from compiler.copying import move_stage
 from compiler.errors import GraphError
 from compiler.graph import OperandType
-from compiler.nnapi import Numerics, OperandCode, OperationCode
+from compiler.nnapi import OperandCode, OperationCode
 from compiler.operation import (
     ConstantInput,
     ImportedInput,
     OperationSpec,
     OperationView,
     TfliteOperator,
+    any_type,
     register,
 )
+from compiler.operation_notes import CycleNote, OperationNotes, scalar, tensor
 from compiler.ops import tflite_options
-from compiler.ops.lowering import at_origin, image_shape, table_stage
+from compiler.ops.common_notes import SAME_QUANTISATION
+from compiler.ops.lowering import at_origin, image_shape, operation_number, table_stage, whole_output
 from compiler.ops.operands import (
+    INT32,
     RANKS_TO_4,
+    REAL,
     check_counts,
     check_output_keeps_quantization,
     failed,
     int32_scalar,
-    int32_tensor_input,
-    quant8_input,
-    quant8_output,
+    is_level_27,
     same_quantization,
+    tensor_input,
+    tensor_output,
     unsupported,
 )
-from compiler.stage import LoweringContext, Stage, StageOutput, View
+from compiler.stage import LoweringContext, Stage, View
 
 MAX_RANK = 4
 
@@ -76,9 +83,9 @@ def _requested_shape(view: OperationView) -> tuple[int, ...]:
 def infer_reshape(view: OperationView) -> tuple[OperandType, ...]:
     """Check everything; the output has the requested shape and the input's quantisation."""
     check_counts(view, (2,))
-    input_type = quant8_input(view, 0, "input", RANKS_TO_4)
-    int32_tensor_input(view, 1, "shape")
-    output = quant8_output(view, reshaped(view))
+    input_type = tensor_input(view, 0, "input", RANKS_TO_4, (*REAL, INT32))
+    tensor_input(view, 1, "shape", (1,), (INT32,))
+    output = tensor_output(view, input_type.code, reshaped(view))
     check_output_keeps_quantization(view, input_type)
     return (output,)
 
@@ -109,14 +116,15 @@ def infer_concatenation(view: OperationView) -> tuple[OperandType, ...]:
     if count < 1:
         raise view.error(f"has {count + 1} inputs, must have at least 2 (tensors and the axis)")
     check_counts(view, (count + 1,))
-    types = [quant8_input(view, position, "tensor", RANKS_TO_4) for position in range(count)]
+    code = tensor_input(view, 0, "tensor", RANKS_TO_4).code
+    types = [tensor_input(view, position, "tensor", RANKS_TO_4, (code,)) for position in range(count)]
     axis = concatenation_axis(view)
     first = types[0].dimensions
     for position, type_ in enumerate(types):
         _check_joinable(view, position, type_.dimensions, axis)
         _check_level_27(view, position, type_)
     total = sum(type_.dimensions[axis] for type_ in types)
-    return (quant8_output(view, (*first[:axis], total, *first[axis + 1 :])),)
+    return (tensor_output(view, code, (*first[:axis], total, *first[axis + 1 :])),)
 
 
 def _check_joinable(view: OperationView, position: int, shape: tuple[int, ...], axis: int) -> None:
@@ -132,7 +140,7 @@ def _check_joinable(view: OperationView, position: int, shape: tuple[int, ...], 
 
 def _check_level_27(view: OperationView, position: int, type_: OperandType) -> None:
     output = view.output().type
-    if view.numerics is not Numerics.NNAPI27 or same_quantization(type_, output):
+    if not is_level_27(view) or same_quantization(type_, output):
         return
     raise failed(
         view,
@@ -166,8 +174,6 @@ def rescale_table(source: OperandType, output: OperandType) -> npt.NDArray[np.ui
 
     Rounds half away from zero, as quant8 semantics (section 8) of level 29 prescribe.
     """
-    if same_quantization(source, output):
-        return np.arange(256, dtype=np.uint8)
     factor = np.float32(source.scale) * (np.float32(1) / np.float32(output.scale))
     offset = np.float32(-source.zero_point) * factor
     real = np.arange(256, dtype=np.float32) * factor + offset
@@ -177,8 +183,8 @@ def rescale_table(source: OperandType, output: OperandType) -> npt.NDArray[np.ui
 
 
 def lower_concatenation(view: OperationView, context: LoweringContext) -> Sequence[Stage | View]:
-    """A table stage for each input, which writes its part of the output."""
-    tensor, output_type = view.operation.outputs[0], view.output().type
+    """A stage for each input that writes its part of the output: a copy, or a table where it is rescaled."""
+    output_type = view.output().type
     shape = image_shape(output_type.dimensions)
     axis = concatenation_axis(view) + 4 - len(output_type.dimensions)
     stages, start = [], 0
@@ -186,8 +192,12 @@ def lower_concatenation(view: OperationView, context: LoweringContext) -> Sequen
         type_ = view.graph.operands[source].type
         domain = image_shape(type_.dimensions)
         n, h, w, c = (start if i == axis else 0 for i in range(4))
-        output = StageOutput(tensor=tensor, shape=shape, box=at_origin((n, h, w, c)))
-        stages.append(table_stage(view, source, domain, rescale_table(type_, output_type), output))
+        whole = whole_output(view, shape)
+        output = dataclasses.replace(whole, box=at_origin((n, h, w, c)))
+        if same_quantization(type_, output_type):
+            stages.append(move_stage(operation_number(view), source, domain, output))
+        else:
+            stages.append(table_stage(view, source, domain, rescale_table(type_, output_type), output))
         start += domain[axis]
     return stages
 
@@ -196,7 +206,26 @@ register(
     OperationSpec(
         code=OperationCode.RESHAPE,
         summary="The same elements in another shape",
+        notes=OperationNotes(
+            inputs=(
+                tensor("input", (*REAL, INT32), RANKS_TO_4, "any shape"),
+                tensor("shape", (INT32,), (1,), "1 to 4 dimensions, one of which may be -1: what is left"),
+            ),
+            outputs=(tensor("output", (*REAL, INT32), RANKS_TO_4, "that shape; as many elements"),),
+            limits=(
+                SAME_QUANTISATION,
+                "A shape that is not constant is taken from the output's declared dimensions.",
+            ),
+            runs="NPU: every type on every machine",
+            cycles=(
+                CycleNote(
+                    "where both tensors must exist, such as input and output of the model; else none",
+                    "ceil(B / L)",
+                ),
+            ),
+        ),
         infer=infer_reshape,
+        npu_refusal=any_type,
         lower=lower_reshape,
         tflite="RESHAPE",
         from_tflite=reshape_from_tflite,
@@ -206,7 +235,21 @@ register(
     OperationSpec(
         code=OperationCode.CONCATENATION,
         summary="Tensors joined along one axis, rescaled to the output's quantisation",
+        notes=OperationNotes(
+            inputs=(
+                tensor("tensors", REAL, RANKS_TO_4, "of one type; equal but for the axis", counts=()),
+                scalar("axis", "0 to rank - 1"),
+            ),
+            outputs=(tensor("output", REAL, RANKS_TO_4, "its axis is the sum of the tensors' axes"),),
+            limits=("quant8, level 27: scale and zero point are the same for all tensors.",),
+            runs="NPU, vector unit: every type on every machine",
+            cycles=(
+                CycleNote("each tensor of the output's quantisation", "ceil(B / L)"),
+                CycleNote("each tensor that is rescaled, from a table of 256 entries", "ceil(E / L)"),
+            ),
+        ),
         infer=infer_concatenation,
+        npu_refusal=any_type,
         lower=lower_concatenation,
         tflite="CONCATENATION",
         from_tflite=concatenation_from_tflite,

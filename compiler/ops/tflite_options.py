@@ -81,11 +81,14 @@ def layout_and_dilations(operator: TfliteOperator) -> list[ImportedInput]:
 
 
 def bias(operator: TfliteOperator, channels: int) -> ImportedInput:
-    """The bias (input 2), or zeros of the right scale where the file omits it."""
+    """The bias (input 2), or zeros of the right type and scale where the file omits it."""
     found = optional_tensor(operator, 2)
     if found is not None:
         return found
-    scale = scale_product(tensor(operator, 0, "input").type, tensor(operator, 1, "filter").type)
+    input_type, filter_type = tensor(operator, 0, "input").type, tensor(operator, 1, "filter").type
+    if input_type.code is OperandCode.TENSOR_FLOAT32:
+        return ConstantInput(OperandType(input_type.code, (channels,)), np.zeros(channels, np.float32))
+    scale = scale_product(input_type, filter_type)
     type_ = OperandType(OperandCode.TENSOR_INT32, (channels,), float(scale))
     return ConstantInput(type_, np.zeros(channels, np.int32))
 
@@ -98,3 +101,17 @@ def dimension(operator: TfliteOperator, position: int, name: str, axis: int) -> 
             f"{label(operator)}: {name} (input {position}) has shape {list(shape)} of too low rank"
         )
     return shape[axis]
+
+
+def constant(operator: TfliteOperator, position: int, name: str, shape: tuple[int, ...]) -> list[Any]:
+    """Values of a constant input tensor of a shape; UnsupportedError if it is computed."""
+    found = tensor(operator, position, name)
+    if found.value is None:
+        raise UnsupportedError(f"{label(operator)}: {name} (input {position}) is not constant in the file")
+    if found.value.shape != shape:
+        raise GraphError(
+            f"{label(operator)}: {name} (input {position}) has shape {list(found.value.shape)}, must have"
+            f" {list(shape)}"
+        )
+    values: list[Any] = found.value.tolist()
+    return values

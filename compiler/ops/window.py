@@ -1,4 +1,4 @@
-"""Sliding windows: the padding, stride, dilation and layout operands of convolutions and pools.
+"""Sliding windows: the padding, stride and dilation operands of convolutions and pools.
 
 Formulas of padding and output size: NNAPI's header, with implicit padding computed from the input size.
 """
@@ -9,14 +9,7 @@ from typing import NamedTuple
 
 from compiler.nnapi import Numerics, OperandCode, PaddingCode
 from compiler.operation import OperationView
-from compiler.ops.operands import (
-    bool_scalar,
-    check_counts,
-    failed,
-    int32_scalar,
-    positive_scalar,
-    unsupported,
-)
+from compiler.ops.operands import check_counts, failed, int32_scalar, positive_scalar
 
 MAX_FIELD = (1 << 16) - 1
 """Largest size, stride, dilation and padding that an instruction's fields hold."""
@@ -48,6 +41,12 @@ class Window:
 
     height: WindowAxis
     width: WindowAxis
+
+    @property
+    def is_pointwise(self) -> bool:
+        """True if each output pixel is computed from the input pixel at its place alone."""
+        axes = (self.height, self.width)
+        return all((a.size, a.stride, a.pad_head, a.pad_tail) == (1, 1, 0, 0) for a in axes)
 
     def output_size(self, height: int, width: int) -> tuple[int, int]:
         """Output rows and columns for an image of `height` x `width` pixels."""
@@ -102,13 +101,7 @@ def locate_window(view: OperationView, first: int, own: int, *, dilatable: bool)
 def parse_window(
     view: OperationView, operands: WindowOperands, input_size: Sequence[int], filter_size: Sequence[int]
 ) -> Window:
-    """Read and check a window; sizes are (height, width).
-
-    Raises GraphError for values NNAPI rejects, UnsupportedError for the NCHW layout and for values that no
-    instruction can hold.
-    """
-    if operands.layout is not None and bool_scalar(view, operands.layout, "data layout"):
-        raise unsupported(view, f"data layout (input {operands.layout}) is NCHW; only NHWC is implemented")
+    """Read and check a window; sizes are (height, width). GraphError for values NNAPI rejects."""
     names = ("height", "width")
     strides = [
         positive_scalar(view, position, f"stride {name}")
@@ -127,17 +120,18 @@ def parse_window(
         axes = [pad_implicitly(axis, scheme, size) for axis, size in zip(unpadded, input_size, strict=True)]
     else:
         axes = _pad_explicitly(view, operands.padding, unpadded)
-    for name, axis in zip(names, axes, strict=True):
-        _check_encodable(view, name, axis)
     return Window(axes[0], axes[1])
 
 
-def _check_encodable(view: OperationView, name: str, axis: WindowAxis) -> None:
-    for field in dataclasses.fields(axis):
-        value = getattr(axis, field.name)
-        if value > MAX_FIELD:
-            what = field.name.replace("_", " ")
-            raise unsupported(view, f"window {name} has {what} {value}; at most {MAX_FIELD} is implemented")
+def window_refusal(window: Window) -> str | None:
+    """Why no instruction can hold a window; None if one can."""
+    for name, axis in (("height", window.height), ("width", window.width)):
+        for field in dataclasses.fields(axis):
+            value = getattr(axis, field.name)
+            if value > MAX_FIELD:
+                what = field.name.replace("_", " ")
+                return f"window {name} has {what} {value}; the NPU takes at most {MAX_FIELD}"
+    return None
 
 
 def _padding_scheme(view: OperationView, position: int) -> PaddingCode:

@@ -1,8 +1,12 @@
-"""CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED: Σ (x − z_x)(w − z_w) + bias, rescaled."""
+"""CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED: Σ x·w + bias; bytes less their zero points, and rescaled.
+
+All sums are taken in double precision. Those of products of 9-bit steps are exact in it.
+"""
 
 import numpy as np
 
 from compiler.nnapi import FuseCode, OperandCode, OperationCode
+from compiler.reference import real
 from compiler.reference.arithmetic import (
     activation_range,
     multiply_by_quantized_multiplier,
@@ -11,8 +15,9 @@ from compiler.reference.arithmetic import (
     to_quant8,
     wrap_int32,
 )
-from compiler.reference.registry import Array, Call, Integers, reference
+from compiler.reference.registry import Array, Call, Floats, reference
 from compiler.reference.windows import (
+    WindowArguments,
     from_channels_last,
     pad,
     read_window_arguments,
@@ -30,19 +35,15 @@ _RELATIVE_BIAS_SCALE_ERROR = 1e-6
 def conv_2d(call: Call) -> list[Array]:
     """Filter is [out channels, height, width, in channels]."""
     arguments = read_window_arguments(call, first=3, particular=0, can_dilate=True)
-    inputs = to_channels_last(_rank_4(call, _INPUT), arguments.channels_first)
-    filters = _rank_4(call, _FILTER)
+    inputs, filters = _images(call, arguments)
     channels, height, width, depth = filters.shape
     if depth != inputs.shape[3]:
         raise call.error(f"the filter has depth {depth}, the input {inputs.shape[3]}")
     rows, columns = resolve_axes(call, arguments, inputs.shape[1:3], (height, width))
-    # Products of 9-bit values and their sums are exact in float64, whose matrix product is fast.
-    padded = pad(inputs.astype(np.float64) - call.type(_INPUT).zero_point, rows, columns)
-    weights = filters.astype(np.float64) - call.type(_FILTER).zero_point
     sums = np.zeros((inputs.shape[0], rows.count, columns.count, channels))
-    for row, column, values in taps(padded, rows, columns):
-        sums += values @ weights[:, row, column].T
-    output = _rescale(call, sums.astype(np.int64), channels, arguments.fuse)
+    for row, column, values in taps(pad(inputs, rows, columns), rows, columns):
+        sums += values @ filters[:, row, column].T
+    output = _finish(call, sums, arguments.fuse)
     return [from_channels_last(output, arguments.channels_first)]
 
 
@@ -50,8 +51,7 @@ def conv_2d(call: Call) -> list[Array]:
 def depthwise_conv_2d(call: Call) -> list[Array]:
     """Filter is [1, height, width, in channels · multiplier]; output channel c·multiplier + q reads c."""
     arguments = read_window_arguments(call, first=3, particular=1, can_dilate=True)
-    inputs = to_channels_last(_rank_4(call, _INPUT), arguments.channels_first)
-    filters = _rank_4(call, _FILTER)
+    inputs, filters = _images(call, arguments)
     leading, height, width, channels = filters.shape
     (multiplier,) = arguments.particular
     if leading != 1 or multiplier < 1 or channels != inputs.shape[3] * multiplier:
@@ -60,14 +60,11 @@ def depthwise_conv_2d(call: Call) -> list[Array]:
             f"{multiplier}] for an input of depth {inputs.shape[3]} and depth multiplier {multiplier}"
         )
     rows, columns = resolve_axes(call, arguments, inputs.shape[1:3], (height, width))
-    padded = pad(inputs.astype(np.int32) - call.type(_INPUT).zero_point, rows, columns)
-    padded = np.repeat(padded, multiplier, axis=3)
-    weights = filters[0].astype(np.int32) - call.type(_FILTER).zero_point
-    # int32 sums wrap as the kernel's do.
-    sums = np.zeros((inputs.shape[0], rows.count, columns.count, channels), np.int32)
+    padded = np.repeat(pad(inputs, rows, columns), multiplier, axis=3)
+    sums = np.zeros((inputs.shape[0], rows.count, columns.count, channels))
     for row, column, values in taps(padded, rows, columns):
-        sums += values * weights[row, column]
-    output = _rescale(call, sums.astype(np.int64), channels, arguments.fuse)
+        sums += values * filters[0, row, column]
+    output = _finish(call, sums, arguments.fuse)
     return [from_channels_last(output, arguments.channels_first)]
 
 
@@ -77,28 +74,37 @@ def fully_connected(call: Call) -> list[Array]:
     call.expect_count(4)
     call.expect_rank(_INPUT, 2, 3, 4)
     call.expect_rank(_FILTER, 2)
-    inputs, filters = call.quant8(_INPUT), call.quant8(_FILTER)
-    units, size = filters.shape
+    inputs, filters = _factors(call, _INPUT), _factors(call, _FILTER)
+    size = filters.shape[1]
     if size < 1 or inputs.size % size:
         raise call.error(f"{inputs.size} input elements do not fill rows of the weights' size {size}")
-    left = inputs.reshape(-1, size).astype(np.float64) - call.type(_INPUT).zero_point
-    right = filters.astype(np.float64) - call.type(_FILTER).zero_point
-    return [_rescale(call, (left @ right.T).astype(np.int64), units, call.fuse(3))]
+    return [_finish(call, inputs.reshape(-1, size) @ filters.T, call.fuse(3))]
 
 
-def _rank_4(call: Call, position: int) -> Array:
-    call.expect_rank(position, 4)
-    return call.quant8(position)
+def _images(call: Call, arguments: WindowArguments) -> tuple[Floats, Floats]:
+    """The input as NHWC, and the filter."""
+    call.expect_rank(_INPUT, 4)
+    call.expect_rank(_FILTER, 4)
+    inputs = to_channels_last(_factors(call, _INPUT), arguments.channels_first)
+    return inputs, _factors(call, _FILTER)
 
 
-def _rescale(call: Call, sums: Integers, channels: int, fuse: FuseCode) -> Array:
-    """Add the bias of `channels` values along the last axis, then bring `sums` to the output's scale."""
+def _factors(call: Call, position: int) -> Floats:
+    """What is multiplied: floats, or bytes less their zero point, by the type of the input."""
+    return call.wide(position) if call.is_float(_INPUT) else call.steps(position).astype(np.float64)
+
+
+def _finish(call: Call, sums: Floats, fuse: FuseCode) -> Array:
+    """Add the bias along the last axis; bring bytes to the output's scale; clamp."""
+    is_float = call.is_float(_INPUT)
+    bias = call.tensor(_BIAS, OperandCode.TENSOR_FLOAT32 if is_float else OperandCode.TENSOR_INT32)
+    if bias.shape != sums.shape[-1:]:
+        raise call.error(f"the bias is {list(bias.shape)}; it must be [{sums.shape[-1]}]")
+    if is_float:
+        return real.finish(call, sums + bias, fuse)
     result = call.quant8_result()
-    bias = call.tensor(_BIAS, OperandCode.TENSOR_INT32)
-    if bias.shape != (channels,):
-        raise call.error(f"the bias is {list(bias.shape)}; it must be [{channels}]")
     multiplier, exponent = _output_multiplier(call)
-    accumulators = wrap_int32(sums + bias.astype(np.int64))
+    accumulators = wrap_int32(sums.astype(np.int64) + bias)
     steps = multiply_by_quantized_multiplier(accumulators, multiplier, exponent)
     bounds = activation_range(fuse, result.scale, result.zero_point)
     return to_quant8(steps, result.zero_point, bounds)

@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from compiler.errors import GraphError, UnsupportedError
+from compiler.errors import GraphError
 from compiler.graph import OperandType
 from compiler.nnapi import FuseCode, Numerics, OperandCode, OperationCode, ResultCode
 
 Array = npt.NDArray[Any]
 Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+_FLOAT, _QUANT8 = OperandCode.TENSOR_FLOAT32, OperandCode.TENSOR_QUANT8_ASYMM
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -63,21 +66,52 @@ class Call:
             )
         return argument.value
 
+    def any_tensor(self, position: int, *codes: OperandCode) -> Array:
+        """Value of the tensor at `position`, which must have one of the types `codes`.
+
+        A quantised one must have a positive scale.
+        """
+        kind = self.type(position)
+        if kind.code not in codes:
+            expected = " or ".join(code.name for code in codes)
+            raise self.error(f"input {position} is {kind.code.name}, not {expected}", ResultCode.BAD_DATA)
+        return self.quant8(position) if kind.code is _QUANT8 else self.tensor(position, kind.code)
+
+    def is_float(self, position: int = 0) -> bool:
+        """Tell a TENSOR_FLOAT32 at `position` from a TENSOR_QUANT8_ASYMM, and refuse anything else."""
+        self.any_tensor(position, _FLOAT, _QUANT8)
+        return self.type(position).code is _FLOAT
+
     def quant8(self, position: int) -> Array:
         """Value (uint8) of the quantised tensor at `position`, whose scale must be positive."""
-        kind = self.type(position)
-        if kind.code is OperandCode.TENSOR_FLOAT32:
-            raise UnsupportedError(f"{self.label}: TENSOR_FLOAT32 is not supported, only TENSOR_QUANT8_ASYMM")
-        self._require_scale(f"input {position}", kind)
-        return self.tensor(position, OperandCode.TENSOR_QUANT8_ASYMM)
+        if self.type(position).code is _QUANT8:
+            self._require_scale(f"input {position}", self.type(position))
+        return self.tensor(position, _QUANT8)
 
-    def quant8_result(self) -> OperandType:
-        """Type of the only result, a quantised tensor whose scale must be positive."""
-        (kind,) = self.results
-        if kind.code is not OperandCode.TENSOR_QUANT8_ASYMM:
-            raise self.error(f"the output is {kind.code.name}, not TENSOR_QUANT8_ASYMM", ResultCode.BAD_DATA)
-        self._require_scale("the output", kind)
+    def real(self, position: int) -> Array:
+        """Value (float32) of the tensor at `position`."""
+        return self.tensor(position, _FLOAT)
+
+    def wide(self, position: int) -> Floats:
+        """Value of the float tensor at `position` in double precision."""
+        return self.real(position).astype(np.float64)
+
+    def steps(self, position: int) -> Integers:
+        """Bytes of the quantised tensor at `position` less their zero point."""
+        return self.quant8(position).astype(np.int64) - self.type(position).zero_point
+
+    def result(self, code: OperandCode, index: int = 0) -> OperandType:
+        """Type of the result at `index`, which must be `code`; the scale of a quantised one is positive."""
+        kind = self.results[index]
+        if kind.code is not code:
+            raise self.error(f"output {index} is {kind.code.name}, not {code.name}", ResultCode.BAD_DATA)
+        if code is _QUANT8:
+            self._require_scale(f"output {index}", kind)
         return kind
+
+    def quant8_result(self, index: int = 0) -> OperandType:
+        """Type of the result at `index`, a quantised tensor whose scale must be positive."""
+        return self.result(_QUANT8, index)
 
     def _require_scale(self, what: str, kind: OperandType) -> None:
         if not (np.isfinite(kind.scale) and kind.scale > 0):
@@ -94,6 +128,10 @@ class Call:
     def integer_or(self, position: int, default: int) -> int:
         """Value of the optional INT32 scalar at `position`; `default` where it is absent."""
         return self.integer(position) if self.has(position) else default
+
+    def number(self, position: int) -> float:
+        """Value of the FLOAT32 scalar at `position`, as float32 holds it."""
+        return float(np.float32(self.scalar(position, OperandCode.FLOAT32)))
 
     def flag(self, position: int) -> bool:
         """Value of the optional BOOL scalar at `position`; False where it is absent."""
@@ -124,8 +162,24 @@ class Call:
             expected = " or ".join(str(number) for number in allowed)
             raise self.error(f"input {position} has rank {value.ndim}, expected {expected}")
 
+    def expect_shape(self, position: int, *shape: int) -> None:
+        """Refuse a tensor of any other shape; an absent one passes."""
+        value = self.arguments[position].value
+        if value is not None and value.shape != shape:
+            raise self.error(f"input {position} is {list(value.shape)}; it must be {list(shape)}")
+
+    def expect_level_29(self, what: str) -> None:
+        """Refuse a type of operand that level 27 does not know."""
+        if self.is_level_27:
+            raise self.error(f"{what} came with level 29; level 27 refuses it", ResultCode.BAD_DATA)
+
+    def expect_kept_type(self, position: int = 0) -> None:
+        """Refuse a first output that is not of the type, scale and zero point of the input at `position`."""
+        if self.result(self.type(position).code).code is _QUANT8:
+            self.expect_same_quantization(position)
+
     def expect_same_quantization(self, position: int = 0) -> None:
-        """Refuse an output whose scale or zero point is not that of the input at `position`."""
+        """Refuse a first output whose scale or zero point is not that of the input at `position`."""
         source, result = self.type(position), self.quant8_result()
         if (source.scale, source.zero_point) != (result.scale, result.zero_point):
             raise self.error(
@@ -140,13 +194,18 @@ Reference = Callable[[Call], Sequence[Array]]
 _REFERENCES: dict[OperationCode, Reference] = {}
 
 
-def reference(code: OperationCode) -> Callable[[Reference], Reference]:
-    """Decorate a function to make it the meaning of `code`."""
+def reference(code: OperationCode, outputs: int = 1) -> Callable[[Reference], Reference]:
+    """Decorate a function to make it the meaning of `code`, an operation with so many `outputs`."""
 
     def register(function: Reference) -> Reference:
+        def checked(call: Call) -> Sequence[Array]:
+            if len(call.results) != outputs:
+                raise call.error(f"{len(call.results)} outputs, expected {outputs}", ResultCode.BAD_DATA)
+            return function(call)
+
         if code in _REFERENCES:
             raise ValueError(f"{code.name} has two reference functions")
-        _REFERENCES[code] = function
+        _REFERENCES[code] = checked
         return function
 
     return register

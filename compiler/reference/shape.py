@@ -1,4 +1,4 @@
-"""Operations that move bytes: RESHAPE and CONCATENATION."""
+"""Operations on shapes: RESHAPE and CONCATENATION."""
 
 import math
 
@@ -9,14 +9,16 @@ from compiler.nnapi import OperandCode, OperationCode, ResultCode
 from compiler.reference.arithmetic import INT32_MAX, INT32_MIN, round_half_away
 from compiler.reference.registry import Array, Call, reference
 
+_RESHAPED_TYPES = (OperandCode.TENSOR_FLOAT32, OperandCode.TENSOR_INT32, OperandCode.TENSOR_QUANT8_ASYMM)
+
 
 @reference(OperationCode.RESHAPE)
 def reshape(call: Call) -> list[Array]:
-    """Give the same bytes another shape; one dimension of −1 takes what is left."""
+    """Give the same values another shape; one dimension of −1 takes what is left."""
     call.expect_count(2)
-    values, target = call.quant8(0), call.tensor(1, OperandCode.TENSOR_INT32)
+    values, target = call.any_tensor(0, *_RESHAPED_TYPES), call.tensor(1, OperandCode.TENSOR_INT32)
     call.expect_rank(1, 1)
-    call.expect_same_quantization()
+    call.expect_kept_type()
     shape = [int(size) for size in target]
     known = math.prod(size for size in shape if size != -1)
     if shape.count(-1) == 1 and known > 0 and values.size % known == 0:
@@ -30,11 +32,12 @@ def reshape(call: Call) -> list[Array]:
 
 @reference(OperationCode.CONCATENATION)
 def concatenation(call: Call) -> list[Array]:
-    """Tensors joined along an axis; from level 29 on, each is brought to the output's quantisation."""
+    """Tensors joined along an axis; from level 29 on, bytes are brought to the output's quantisation."""
     if call.count < 2:
         raise call.error("no inputs to concatenate", ResultCode.BAD_DATA)
-    parts = [call.quant8(position) for position in range(call.count - 1)]
-    axis, result = call.integer(call.count - 1), call.quant8_result()
+    is_float = call.is_float()
+    parts = [call.any_tensor(position, call.type(0).code) for position in range(call.count - 1)]
+    axis, result = call.integer(call.count - 1), call.result(call.type(0).code)
     rank = parts[0].ndim
     if not 0 <= axis < rank or rank > 4:
         raise call.error(f"axis {axis} of tensors of rank {rank}; allowed are 0 ≤ axis < rank ≤ 4")
@@ -47,7 +50,9 @@ def concatenation(call: Call) -> list[Array]:
                 f"input {position} is {list(part.shape)}; outside axis {axis} it must equal "
                 f"input 0, {list(parts[0].shape)}"
             )
-    return [np.concatenate([_requantized(call, i, part, result) for i, part in enumerate(parts)], axis)]
+    if not is_float:
+        parts = [_requantized(call, position, part, result) for position, part in enumerate(parts)]
+    return [np.concatenate(parts, axis)]
 
 
 def _requantized(call: Call, position: int, values: Array, result: OperandType) -> Array:

@@ -140,9 +140,9 @@ def taps(padded: Array, rows: Axis, columns: Axis) -> Iterator[tuple[int, int, A
             yield row, column, padded[:, rows.reads(row), columns.reads(column)]
 
 
-def pad(values: Array, rows: Axis, columns: Axis) -> Array:
-    """NHWC `values` with zeros wherever a window reaches over the border."""
-    return np.pad(values, ((0, 0), rows.padding, columns.padding, (0, 0)))
+def pad(values: Array, rows: Axis, columns: Axis, filler: float = 0.0) -> Array:
+    """NHWC `values` with `filler` wherever a window reaches over the border."""
+    return np.pad(values, ((0, 0), rows.padding, columns.padding, (0, 0)), constant_values=filler)
 
 
 def to_channels_last(values: Array, channels_first: bool) -> Array:

@@ -4,13 +4,15 @@ The builder knows where everything lives; `stage_tasks` makes the loads, work an
 """
 
 import dataclasses
+from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
-from compiler.errors import PlacementError
+from compiler.errors import PlacementError, TileCountError
 from compiler.lower import LoweredGraph
 from compiler.memory_plan.sram_map import SramMap, align
-from compiler.memory_plan.storage import DramLayout, DramPlace, Storage
+from compiler.memory_plan.storage import DramLayout, DramPlace, PlacedArray, Storage
 from compiler.schedule.fragments import Fragment, StageSteps, plan_steps
 from compiler.schedule.tasks import STREAM_LANE, TILE_LANE, Buffer, Lane, SramBuffers, Task, Use
 from compiler.schedule.transfers import range_transfer, whole_parts
@@ -24,7 +26,8 @@ from isa.target import Target
 STEP_BITS = 24
 """Logical time is stage << STEP_BITS | step."""
 _STEP_MASK = (1 << STEP_BITS) - 1
-_MAX_STEPS = _STEP_MASK - 1
+MAX_TILES = 1 << 16
+"""Tiles of one program: more would take minutes to plan, and hours for larger networks."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -33,6 +36,26 @@ class Places:
 
     fragments: dict[int, list[tuple[Fragment, int]]]
     staging: dict[int, int]
+
+
+def tile_count_message(where: str, tiles: int) -> str:
+    """Why a program is refused that would have too many tiles."""
+    return (
+        f"{where}: the program would have at least {tiles} tiles, at most {MAX_TILES} are planned; a machine"
+        " with more SRAM, accumulators or array columns needs fewer"
+    )
+
+
+def misfit_message(
+    lowered: LoweredGraph, stage: Stage, needed_bytes: int, free_bytes: int, target: Target
+) -> str:
+    """Why a stage cannot be tiled: the tensor, the bytes needed, the bytes there."""
+    tensor = stage.output.tensor
+    name = lowered.graph.operands[tensor].name or f"operand {tensor}"
+    return (
+        f"{lowered.graph.label(stage.operation)}: tensor “{name}” cannot be tiled: its smallest tile needs"
+        f" {needed_bytes} bytes of SRAM, {max(free_bytes, 0)} of {target.sram_bytes} are free for it"
+    )
 
 
 class TaskBuilder:
@@ -49,7 +72,8 @@ class TaskBuilder:
     ) -> None:
         self.tasks: list[Task] = []
         self.dram_bytes = 0
-        self.constants: list[tuple[int, bytes]] = []
+        self._tiles = 0
+        self.constants: list[PlacedArray] = []
         self._lowered = lowered
         self._storages = storages
         self._addresses = addresses
@@ -62,6 +86,7 @@ class TaskBuilder:
         self._unloaded: dict[int, list[tuple[int, int]]] = {}
         self._in_dram: dict[int, tuple[DramPlace, Buffer]] = {}
         self._earliest = {STREAM_LANE: 0, TILE_LANE: 0}
+        self._read = {self._root(item.tensor) for stage in lowered.stages for item in stage.inputs}
         self._last_writer = {
             lowered.storage_of[stage.output.tensor]: i for i, stage in enumerate(lowered.stages)
         }
@@ -84,13 +109,14 @@ class TaskBuilder:
                 self._in_dram[root] = (place, Buffer(0, storage.size_bytes))
             value = self._lowered.graph.operands[root].value
             if value is not None and storage.source is not None:
-                self.constants.append((storage.source.offset_bytes, np.ascontiguousarray(value).tobytes()))
+                self.constants.append(PlacedArray(storage.source.offset_bytes, value))
 
     def homes(self, stage: Stage) -> StageHomes:
         """Which of a stage's tensors live in DRAM."""
         return StageHomes(
             inputs_in_dram=tuple(self._root(i.tensor) not in self._addresses for i in stage.inputs),
             output_in_dram=self._root(stage.output.tensor) not in self._addresses,
+            output_is_read=self._root(stage.output.tensor) in self._read,
         )
 
     def place_stage(self, index: int) -> tuple[StageSteps, Places]:
@@ -112,31 +138,21 @@ class TaskBuilder:
         while True:
             candidate = self._search.best(stage, homes, budget)
             if candidate is None:
-                raise PlacementError(self._misfit(stage, homes, budget))
+                needed = self._search.smallest_workspace(stage, homes)
+                raise PlacementError(misfit_message(self._lowered, stage, needed, budget, self._target))
+            if self._tiles + candidate.tiles > MAX_TILES:
+                raise TileCountError(tile_count_message(self._name(stage), self._tiles + candidate.tiles))
             steps = plan_steps(stage, candidate.tiling, homes)
-            if len(steps.tiles) > _MAX_STEPS:
-                raise PlacementError(f"{self._name(stage)}: {len(steps.tiles)} tiles; at most {_MAX_STEPS}")
             places = self._place(index, steps)
             if places is not None:
                 break
             budget = min(budget, candidate.workspace_bytes) * 3 // 4
+        self._tiles += len(steps.tiles)
         self._make_resident(index)
         return steps, places
 
-    def _misfit(self, stage: Stage, homes: StageHomes, budget: int) -> str:
-        needed = self._search.smallest_workspace(stage, homes)
-        return (
-            f"{self._name(stage)}: tensor “{self._tensor_name(stage.output.tensor)}” cannot be tiled: its "
-            f"smallest tile needs {needed} bytes of SRAM, {max(budget, 0)} of {self._target.sram_bytes} are "
-            "free for it"
-        )
-
     def _name(self, stage: Stage) -> str:
-        operation = self._lowered.graph.operations[stage.operation]
-        return f"{operation.code.name} (operation {stage.operation})"
-
-    def _tensor_name(self, operand: int) -> str:
-        return self._lowered.graph.operands[operand].name or f"operand {operand}"
+        return self._lowered.graph.label(stage.operation)
 
     def _root(self, operand: int) -> int:
         return self._lowered.storage_of[operand]
@@ -181,7 +197,7 @@ class TaskBuilder:
             storage = self._storages[root]
             if storage.first != index or root in self._resident:
                 continue
-            buffer = self._recent.new(address, align(storage.size_bytes))
+            buffer = self._recent.new(address, storage.size_bytes)
             self._resident[root] = buffer
             if storage.source is not None:
                 self._unloaded[root] = whole_parts(storage.size_bytes)
@@ -225,10 +241,13 @@ class TaskBuilder:
         """Start the life of a fragment or staging buffer."""
         return self._recent.new(address, size_bytes)
 
-    def add_constants(self, data: bytes) -> DramPlace:
-        """Put a chunk into the CONSTANTS region."""
-        place = self._layout.place(Region.CONSTANTS, len(data))
-        self.constants.append((place.offset_bytes, data))
+    def add_constants(self, arrays: Sequence[npt.NDArray[np.generic]], size_bytes: int) -> DramPlace:
+        """Put arrays into the CONSTANTS region, one behind the other, each aligned as in SRAM."""
+        place = self._layout.place(Region.CONSTANTS, size_bytes)
+        offset = place.offset_bytes
+        for array in arrays:
+            self.constants.append(PlacedArray(offset, array))
+            offset += align(array.nbytes)
         return place
 
     def resident(self, operand: int) -> tuple[int, Buffer] | None:

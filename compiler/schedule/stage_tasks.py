@@ -3,9 +3,6 @@
 import dataclasses
 import math
 
-import numpy as np
-import numpy.typing as npt
-
 from compiler.memory_plan.sram_map import align
 from compiler.schedule.builder import Places, TaskBuilder
 from compiler.schedule.fragments import Fragment, StageSteps
@@ -73,8 +70,10 @@ class _StageTasks:
         mask = builder.channel_mask(lane)
         reads = []
         if fragment.slot is None:
-            data = b"".join(_padded(constant.part(tile)) for constant in stage.constants)
-            instruction = range_transfer(Load, mask, 0, len(data), builder.add_constants(data), address)
+            parts = [constant.part(tile) for constant in stage.constants]
+            size_bytes = sum(align(part.nbytes) for part in parts)
+            place = builder.add_constants(parts, size_bytes)
+            instruction = range_transfer(Load, mask, 0, size_bytes, place, address)
         else:
             item, box = stage.inputs[fragment.slot], fragment.box
             assert box is not None
@@ -190,8 +189,3 @@ class _StageTasks:
         builder, operand = self._builder, self._stage.output.tensor
         writes = [] if builder.resident(operand) else [(builder.dram(operand)[1], use)]
         builder.add(STORE_LANE, store, self._index, [read], writes)
-
-
-def _padded(array: npt.NDArray[np.generic]) -> bytes:
-    data = np.ascontiguousarray(array).tobytes()
-    return data + bytes(align(len(data)) - len(data))

@@ -60,12 +60,14 @@ def _disjoint(one: Use, other: Use) -> bool:
 class Buffer:
     """Bytes that hold one thing for one life. Uses are byte ranges from the buffer's start.
 
-    `before` are the buffers that held these addresses earlier.
+    `before` are the buffers that held these addresses earlier. The first `written_bytes` bytes are written
+    (those that later tiles of the same tensor fill count with the first one).
     """
 
     address: int
     size_bytes: int
     before: tuple["Buffer", ...] = ()
+    written_bytes: int = 0
     writes: list[tuple[Lane, int, Use]] = dataclasses.field(default_factory=list)
     reads: list[tuple[Lane, int, Use]] = dataclasses.field(default_factory=list)
 
@@ -84,7 +86,17 @@ class Buffer:
                 for earlier_lane, earlier, (first, end, _, _) in uses:
                     if first < high and low < end and after.get(earlier_lane, -1) < earlier:
                         after[earlier_lane] = earlier
+        if use.low <= self.written_bytes:
+            self.written_bytes = max(self.written_bytes, use.high)
         self.writes.append((lane, task, use))
+
+    def followed(self) -> "tuple[Buffer, ...]":
+        """What the next owner of these addresses must follow.
+
+        The writers of a buffer that was written from end to end follow everything before it; otherwise the
+        next owner has to.
+        """
+        return (self,) if self.written_bytes >= self.size_bytes else (self, *self.before)
 
 
 class SramBuffers:
@@ -96,8 +108,9 @@ class SramBuffers:
     def new(self, address: int, size_bytes: int) -> Buffer:
         """A buffer at these addresses, following all that held any of them before."""
         end = address + size_bytes
-        before = tuple(b for b in self._recent if b.address < end and address < b.address + b.size_bytes)
-        buffer = Buffer(address, size_bytes, before)
+        met = [b for b in self._recent if b.address < end and address < b.address + b.size_bytes]
+        older = {id(b): b for last in met for b in last.followed()}
+        buffer = Buffer(address, size_bytes, tuple(older.values()))
         self._recent = [b for b in self._recent if b.address < address or b.address + b.size_bytes > end]
         self._recent.append(buffer)
         return buffer

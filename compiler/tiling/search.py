@@ -25,6 +25,8 @@ class StageHomes:
 
     inputs_in_dram: tuple[bool, ...]
     output_in_dram: bool
+    output_is_read: bool = True
+    """False if no later stage reads the output: then nothing but memory can overlap with the work."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,27 +56,38 @@ class TileSearch:
         return fitting[0] if fitting else None
 
     def smallest_workspace(self, stage: Stage, homes: StageHomes) -> int:
-        """Workspace of the candidate that needs least, whether or not it fits."""
-        costs = (
-            cost.workspace_bytes
-            for height, width in self._spatial(stage)
-            for channels in self._channels(stage)
-            for reduction in self._reductions(stage, height * width, channels)
-            for order in LoopOrder
-            for cost in _cut(stage, height, width, channels, reduction).costs(order, homes)
-        )
-        return min(costs)
+        """Workspace of the smallest tiles, whether or not they fit."""
+        height, width = min(self._spatial(stage))
+        channels = min(self._channels(stage))
+        reduction = min(self._reductions(stage, height * width, channels))
+        cut = _cut(stage, height, width, channels, reduction)
+        return min(cost.workspace_bytes for order in LoopOrder for cost in cut.costs(order, homes))
+
+    def fewest_tiles(self, stage: Stage) -> int:
+        """A lower bound of a stage's tiles: the image in the largest parts that the machine takes."""
+        n, h, w, _ = stage.domain
+        return n * min(-(-h // height) * -(-w // width) for height, width in self._spatial(stage))
 
     def _ranked(self, stage: Stage, homes: StageHomes) -> list[Candidate]:
         """All candidates, best first. Stages of equal shape share them."""
         key = (stage.kind, stage.domain, stage.shape_key or stage, homes)
         if key not in self._known:
-            self._known[key] = sorted(self.candidates(stage, homes), key=self._score)
+            exposed = homes.output_is_read
+            self._known[key] = sorted(
+                self.candidates(stage, homes), key=lambda candidate: self._score(candidate, exposed)
+            )
         return self._known[key]
 
-    def _score(self, candidate: Candidate) -> tuple[float, ...]:
+    def _score(self, candidate: Candidate, output_is_read: bool) -> tuple[float, ...]:
+        """Fewest cycles first, or fewest bytes.
+
+        What waits for the first tile (a later stage, or the memories if there is none) waits the longer the
+        larger the tile: that much of the work is not overlapped.
+        """
         moved_bytes = candidate.traffic_bytes + candidate.tiles * _INSTRUCTION_BYTES
-        cycles = candidate.compute_cycles + candidate.tile_cycles + self.cost.dram_cycles(moved_bytes)
+        memory_cycles = self.cost.dram_cycles(moved_bytes)
+        waiting = candidate.tile_cycles if output_is_read else min(candidate.tile_cycles, memory_cycles)
+        cycles = candidate.compute_cycles + waiting + memory_cycles
         tie = (candidate.workspace_bytes, candidate.tiles)
         if self.options.objective is Objective.BYTES:
             return (candidate.traffic_bytes, cycles, *tie)

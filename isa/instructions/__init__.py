@@ -1,5 +1,5 @@
 """Instruction declarations. Importing this package fills the registry."""
 
-from isa.instructions import control, dma, matrix, vector, window
+from isa.instructions import control, dma, float_vector, gather, matrix, resize, vector, window
 
-__all__ = ["control", "dma", "matrix", "vector", "window"]
+__all__ = ["control", "dma", "float_vector", "gather", "matrix", "resize", "vector", "window"]

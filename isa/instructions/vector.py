@@ -1,4 +1,4 @@
-"""The vector unit: depthwise convolution, pooling, elementwise operations, tables, softmax, copies."""
+"""The vector unit: depthwise convolution, pooling, elementwise operations, tables, rows, copies."""
 
 import dataclasses
 import enum
@@ -85,40 +85,56 @@ class Lookup(Elementwise):
     table_address: int = bits(32, "SRAM address of the table")
 
 
-@instruction(opcode=0x34, kind=UnitKind.VECTOR)
-class Add(Elementwise):
-    """Add two quantised inputs.
-
-    a = MBQM-style rescale of (x - zero) << left_shift by each input's multiplier and shift (<= 0);
-    output = clamp(rescale(a1 + a2) by the output's multiplier and shift + output_zero).
-    """
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class BinaryElementwise(Elementwise):
+    """An elementwise loop over two inputs; either may repeat along a dimension (pitch 0)."""
 
     second_address: int = bits(32, "SRAM address of the second input")
     second_pitch0: int = bits(24, "second input pitch of dimension 0", default=1)
     second_pitch1: int = bits(32, "second input pitch of dimension 1", default=0)
     second_pitch2: int = bits(32, "second input pitch of dimension 2", default=0)
     second_pitch3: int = bits(32, "second input pitch of dimension 3", default=0)
-    left_shift: int = bits(5, "left shift of both inputs before they are rescaled", default=20)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class QuantizedBinary(BinaryElementwise):
+    """Two quantised inputs and a requantised result: clamp(rescaled + output_zero)."""
+
     input_zero: int = bits(16, "zero point of the input", signed=True)
-    input_multiplier: int = bits(32, "multiplier of the input, Q0.31", signed=True)
-    input_shift: int = bits(8, "exponent of the input, <= 0", signed=True)
     second_zero: int = bits(16, "zero point of the second input", signed=True)
-    second_multiplier: int = bits(32, "multiplier of the second input, Q0.31", signed=True)
-    second_shift: int = bits(8, "exponent of the second input, <= 0", signed=True)
     output_zero: int = bits(16, "zero point of the output", signed=True)
-    output_multiplier: int = bits(32, "multiplier of the sum, Q0.31", signed=True)
-    output_shift: int = bits(8, "exponent of the sum, <= 0", signed=True)
+    output_multiplier: int = bits(32, "multiplier of the result, Q0.31", signed=True)
+    output_shift: int = bits(8, "exponent of the result, <= 0", signed=True)
     clamp_min: int = bits(16, "smallest output value", signed=True, default=0)
     clamp_max: int = bits(16, "largest output value", signed=True, default=255)
 
 
-@instruction(opcode=0x35, kind=UnitKind.VECTOR)
-class Softmax(Instruction):
-    """Fixed-point softmax of `rows` rows of `depth` contiguous bytes; the output has scale 1/256, zero 0.
+@instruction(opcode=0x34, kind=UnitKind.VECTOR)
+class Add(QuantizedBinary):
+    """Add two quantised inputs.
 
-    Differences to the row's maximum below -`difference_limit` yield 0 and stay out of the sum; the others
-    are rescaled by (multiplier, shift) to Q5.26 and exponentiated.
+    a = MBQM-style rescale of (x - zero) << left_shift by each input's multiplier and shift (<= 0);
+    output = clamp(rescale(a1 + a2) by the output's multiplier and shift + output_zero).
     """
+
+    left_shift: int = bits(5, "left shift of both inputs before they are rescaled", default=20)
+    input_multiplier: int = bits(32, "multiplier of the input, Q0.31", signed=True)
+    input_shift: int = bits(8, "exponent of the input, <= 0", signed=True)
+    second_multiplier: int = bits(32, "multiplier of the second input, Q0.31", signed=True)
+    second_shift: int = bits(8, "exponent of the second input, <= 0", signed=True)
+
+
+@instruction(opcode=0x36, kind=UnitKind.VECTOR)
+class Multiply(QuantizedBinary):
+    """Multiply two quantised inputs.
+
+    output = clamp(MBQM((x - input_zero)(y - second_zero), output_multiplier, output_shift) + output_zero).
+    """
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class RowWise(Instruction):
+    """`rows` rows of `depth` contiguous elements, each computed from one input row."""
 
     unit_mask: int = bits(16, "units, one bit each")
     rows: int = bits(24, "rows")
@@ -127,11 +143,32 @@ class Softmax(Instruction):
     input_row_pitch: int = bits(32, "bytes from one input row to the next")
     output_address: int = bits(32, "SRAM address of the first output row")
     output_row_pitch: int = bits(32, "bytes from one output row to the next")
-    multiplier: int = bits(32, "input multiplier, Q0.31", signed=True)
-    shift: int = bits(6, "left shift of a difference before the multiplier")
-    difference_limit: int = bits(32, "largest difference below the maximum that still counts")
 
     @property
     def elements(self) -> int:
         """Output elements."""
         return self.rows * self.depth
+
+
+@instruction(opcode=0x35, kind=UnitKind.VECTOR)
+class Softmax(RowWise):
+    """Fixed-point softmax of each row of bytes; the output has scale 1/256, zero 0.
+
+    Differences to the row's maximum below -`difference_limit` yield 0 and stay out of the sum; the others
+    are rescaled by (multiplier, shift) to Q5.26 and exponentiated.
+    """
+
+    multiplier: int = bits(32, "input multiplier, Q0.31", signed=True)
+    shift: int = bits(6, "left shift of a difference before the multiplier")
+    difference_limit: int = bits(32, "largest difference below the maximum that still counts")
+
+
+@instruction(opcode=0x37, kind=UnitKind.VECTOR)
+class L2Normalize(RowWise):
+    """Divide each row of bytes by its Euclidean norm; the output has scale 1/128, zero 128.
+
+    The norm's inverse is fixed point: five Newton steps in Q3.28 on the int32 sum of (x - input_zero)
+    squared. A row of sum 0 counts as sum 1.
+    """
+
+    input_zero: int = bits(16, "zero point of the input", signed=True)

@@ -14,14 +14,12 @@ from isa.instruction import Instruction
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Windowed(Instruction):
-    """An image, a window, and the output tile."""
+class Window(Instruction):
+    """Where an image lies, how a window slides over it, and where the output tile goes."""
 
     unit_mask: int = bits(16, "units of the kind, one bit each")
     batch: int = bits(16, "images", default=1)
     input_address: int = bits(32, "SRAM address of the first valid pixel")
-    input_type: DataType = bits(4, "element type of the input", enum=DataType, default=DataType.U8)
-    input_zero: int = bits(16, "zero point of the input", signed=True, default=0)
     input_batch_pitch: int = bits(32, "bytes from one image to the next", default=0)
     input_row_pitch: int = bits(32, "bytes from one image row to the next")
     input_pixel_pitch: int = bits(24, "bytes from one pixel to the next")
@@ -37,15 +35,12 @@ class Windowed(Instruction):
     pad_top: int = bits(16, "rows of the first window above the first valid row", default=0)
     pad_left: int = bits(16, "columns of the first window left of the first valid one", default=0)
     output_address: int = bits(32, "SRAM address of the first output element")
-    output_type: DataType = bits(4, "element type of the output", enum=DataType, default=DataType.U8)
     output_batch_pitch: int = bits(32, "bytes from one output image to the next", default=0)
     output_row_pitch: int = bits(32, "bytes from one output row to the next")
     output_pixel_pitch: int = bits(24, "bytes from one output pixel to the next")
     output_height: int = bits(16, "output rows")
     output_width: int = bits(16, "output columns")
     output_channels: int = bits(24, "output channels")
-    clamp_min: int = bits(16, "smallest output value", signed=True, default=0)
-    clamp_max: int = bits(16, "largest output value", signed=True, default=255)
 
     @property
     def output_pixels(self) -> int:
@@ -56,6 +51,17 @@ class Windowed(Instruction):
     def taps(self) -> int:
         """Taps of the window."""
         return self.kernel_height * self.kernel_width
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Windowed(Window):
+    """A window over integer elements."""
+
+    input_type: DataType = bits(4, "element type of the input", enum=DataType, default=DataType.U8)
+    input_zero: int = bits(16, "zero point of the input", signed=True, default=0)
+    output_type: DataType = bits(4, "element type of the output", enum=DataType, default=DataType.U8)
+    clamp_min: int = bits(16, "smallest output value", signed=True, default=0)
+    clamp_max: int = bits(16, "largest output value", signed=True, default=255)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,8 @@
 """The verifier: every static rule that a program must keep before a machine runs it."""
 
 from isa.assembly import format_instruction
-from isa.dtypes import Region
-from isa.errors import FieldRangeError, VerificationError
+from isa.container_rules import check_contents
+from isa.errors import ContainerError, FieldRangeError, VerificationError
 from isa.instruction import Instruction, Queue
 from isa.instructions.control import Halt, Signal, Wait
 from isa.instructions.matrix import Convolve
@@ -77,23 +77,10 @@ class _Walk:
 
 def _check_tables(program: Program) -> None:
     """Check that the parts of a program fit each other."""
-    instructions, layers = len(program.instructions), len(program.layers)
-    if len(program.layer_of) != instructions:
-        raise VerificationError(
-            f"layer_of has {len(program.layer_of)} entries for {instructions} instructions"
-        )
-    for index, layer in enumerate(program.layer_of):
-        if not 0 <= layer < layers:
-            raise VerificationError(f"layer_of[{index}] = {layer}: the program has {layers} layers")
-    for region, content_bytes in (
-        (Region.CODE, program.code_bytes),
-        (Region.CONSTANTS, len(program.constants)),
-    ):
-        size_bytes = program.region_bytes.get(region, 0)
-        if size_bytes < content_bytes:
-            raise VerificationError(
-                f"region_bytes[{region.name}] = {size_bytes}: its content has {content_bytes} bytes"
-            )
+    try:
+        check_contents(program)
+    except ContainerError as error:
+        raise VerificationError(str(error)) from None
 
 
 def _check_halt(program: Program) -> None:

@@ -4,20 +4,43 @@ Every check raises VerificationError with a message of what, value and limit; th
 """
 
 import functools
+import math
 from collections.abc import Iterable
 
 from isa.dtypes import DataType, Rounding
 from isa.errors import VerificationError
+from isa.float_bits import float32_value
 from isa.instruction import Instruction, UnitKind
 from isa.instructions.control import Wait
 from isa.instructions.dma import Transfer
+from isa.instructions.float_vector import (
+    Dequantize,
+    FloatBinary,
+    FloatPool,
+    FloatPoolMode,
+    FloatRows,
+    FloatUnary,
+)
+from isa.instructions.gather import HashGather, HashHits, RowPick
 from isa.instructions.matrix import Convolve
-from isa.instructions.vector import Add, DepthwiseConvolve, Elementwise, Lookup, Pool, PoolMode, Softmax
-from isa.instructions.window import Weighted, Windowed
+from isa.instructions.resize import ResizeBilinear
+from isa.instructions.vector import (
+    Add,
+    DepthwiseConvolve,
+    Elementwise,
+    L2Normalize,
+    Lookup,
+    Pool,
+    PoolMode,
+    QuantizedBinary,
+    RowWise,
+    Softmax,
+)
+from isa.instructions.window import Weighted, Window, Windowed
 from isa.target import Dataflow, Target
 
 TABLE_ALIGNMENT_BYTES = 4
-"""Biases and channel parameters are int32; tables are fetched by the same ports."""
+"""Biases, channel parameters, keys and fp32 elements are 32 bits wide; tables use the same ports."""
 MAX_SHIFT = 31
 """Largest distance by which an int32 is shifted, either way."""
 
@@ -97,12 +120,8 @@ def _depthwise(instruction: DepthwiseConvolve, target: Target) -> None:
 @_check_operands.register
 def _pool(instruction: Pool, target: Target) -> None:
     _check_windowed(instruction, target)
-    for output, expected in (("output_channels", "input_channels"), ("output_type", "input_type")):
-        if getattr(instruction, output) != getattr(instruction, expected):
-            raise VerificationError(
-                f"{output} = {getattr(instruction, output)}: must equal {expected} = "
-                f"{getattr(instruction, expected)}"
-            )
+    _check_equal(instruction, "output_channels", "input_channels")
+    _check_equal(instruction, "output_type", "input_type")
     if instruction.mode is PoolMode.AVERAGE:
         _check_windows_not_empty(instruction)
 
@@ -119,18 +138,119 @@ def _lookup(instruction: Lookup, target: Target) -> None:
 
 
 @_check_operands.register
-def _add(instruction: Add, target: Target) -> None:
+def _quantized_binary(instruction: QuantizedBinary, target: Target) -> None:
     _elementwise(instruction, target)
     for operand in ("input", "second", "output"):
         _check_value(instruction, f"{operand}_zero", DataType.U8)
-        _check_limit(f"{operand}_shift", getattr(instruction, f"{operand}_shift"), -MAX_SHIFT, 0)
+    _check_limit("output_shift", instruction.output_shift, -MAX_SHIFT, 0)
     _check_clamp(instruction, DataType.U8)
 
 
 @_check_operands.register
-def _softmax(instruction: Softmax, target: Target) -> None:
+def _add(instruction: Add, target: Target) -> None:
+    _quantized_binary(instruction, target)
+    for operand in ("input", "second"):
+        _check_limit(f"{operand}_shift", getattr(instruction, f"{operand}_shift"), -MAX_SHIFT, 0)
+
+
+@_check_operands.register
+def _row_wise(instruction: RowWise, target: Target) -> None:
     _check_positive(instruction, ("rows", "depth"))
+
+
+@_check_operands.register
+def _softmax(instruction: Softmax, target: Target) -> None:
+    _row_wise(instruction, target)
     _check_limit("shift", instruction.shift, 0, MAX_SHIFT)
+
+
+@_check_operands.register
+def _l2_normalize(instruction: L2Normalize, target: Target) -> None:
+    _row_wise(instruction, target)
+    _check_value(instruction, "input_zero", DataType.U8)
+
+
+@_check_operands.register
+def _resize(instruction: ResizeBilinear, target: Target) -> None:
+    extents = ("input_height", "input_width", "output_height", "output_width", "channels")
+    _check_positive(instruction, extents)
+    for name in ("row_scale", "column_scale"):
+        value = float32_value(getattr(instruction, name))
+        if not 0 < value < math.inf:
+            raise VerificationError(f"{name} = {value:g}: must be positive and finite")
+
+
+@_check_operands.register
+def _row_pick(instruction: RowPick, target: Target) -> None:
+    _check_positive(instruction, ("lookups", "value_rows", "row_bytes"))
+    _check_aligned("lookup_address", instruction.lookup_address)
+
+
+@_check_operands.register
+def _hash_gather(instruction: HashGather, target: Target) -> None:
+    _row_pick(instruction, target)
+    _check_aligned("key_address", instruction.key_address)
+
+
+@_check_operands.register
+def _hash_hits(instruction: HashHits, target: Target) -> None:
+    _check_positive(instruction, ("lookups", "keys"))
+    _check_aligned("lookup_address", instruction.lookup_address)
+    _check_aligned("key_address", instruction.key_address)
+
+
+@_check_operands.register
+def _float_unary(instruction: FloatUnary, target: Target) -> None:
+    _elementwise(instruction, target)
+    _check_float_operands(instruction, target, ("input", "output"))
+    _check_float_clamp(instruction)
+
+
+@_check_operands.register
+def _float_binary(instruction: FloatBinary, target: Target) -> None:
+    _elementwise(instruction, target)
+    _check_float_operands(instruction, target, ("input", "second", "output"))
+    _check_float_clamp(instruction)
+
+
+@_check_operands.register
+def _dequantize(instruction: Dequantize, target: Target) -> None:
+    _elementwise(instruction, target)
+    _check_float_operands(instruction, target, ("output",))
+    _check_value(instruction, "input_zero", DataType.U8)
+
+
+@_check_operands.register
+def _float_pool(instruction: FloatPool, target: Target) -> None:
+    _check_window(instruction)
+    _check_float_operands(instruction, target, ("input", "output"))
+    _check_float_clamp(instruction)
+    _check_equal(instruction, "output_channels", "input_channels")
+    if instruction.mode is not FloatPoolMode.MAX:
+        _check_windows_not_empty(instruction)
+
+
+@_check_operands.register
+def _float_rows(instruction: FloatRows, target: Target) -> None:
+    _check_positive(instruction, ("rows", "depth"))
+    _check_float_operands(instruction, target, ("input", "output"))
+
+
+def _check_float_operands(instruction: Instruction, target: Target, operands: Iterable[str]) -> None:
+    """Refuse single precision on a target without it, and addresses and pitches between its elements."""
+    if DataType.FP32 not in target.data_types:
+        allowed = ", ".join(t.name for t in target.data_types)
+        raise VerificationError(f"{type(instruction).__name__} needs FP32: the target has {allowed}")
+    prefixes = tuple(f"{operand}_" for operand in operands)
+    for field in instruction.fields:
+        if field.name.startswith(prefixes) and ("address" in field.name or "pitch" in field.name):
+            _check_aligned(field.name, getattr(instruction, field.name))
+
+
+def _check_float_clamp(instruction: FloatUnary | FloatBinary | FloatPool) -> None:
+    smallest, largest = float32_value(instruction.clamp_min), float32_value(instruction.clamp_max)
+    if not smallest <= largest:
+        raise VerificationError(f"clamp_min = {smallest:g}: must not exceed clamp_max = {largest:g}")
 
 
 _WINDOW_EXTENTS = (
@@ -139,15 +259,19 @@ _WINDOW_EXTENTS = (
 )
 
 
-def _check_windowed(instruction: Windowed, target: Target) -> None:
+def _check_window(instruction: Window) -> None:
     """Check the window fields; an image without valid pixels is allowed: the tile lies in the padding."""
     _check_positive(instruction, _WINDOW_EXTENTS)
+    if instruction.batch > 1:
+        _check_positive(instruction, ("input_batch_pitch", "output_batch_pitch"))
+
+
+def _check_windowed(instruction: Windowed, target: Target) -> None:
+    _check_window(instruction)
     _check_type(instruction, "input_type", target)
     _check_type(instruction, "output_type", target)
     _check_value(instruction, "input_zero", instruction.input_type)
     _check_clamp(instruction, instruction.output_type)
-    if instruction.batch > 1:
-        _check_positive(instruction, ("input_batch_pitch", "output_batch_pitch"))
 
 
 def _check_weighted(instruction: Weighted, target: Target) -> None:
@@ -164,7 +288,7 @@ def _check_weighted(instruction: Weighted, target: Target) -> None:
         _check_aligned("bias_address", instruction.bias_address)
 
 
-def _check_windows_not_empty(instruction: Pool) -> None:
+def _check_windows_not_empty(instruction: Pool | FloatPool) -> None:
     """Refuse a window without a valid tap: its average would divide by zero."""
     for axis, pad, extent in (
         ("height", instruction.pad_top, instruction.input_height),
@@ -178,7 +302,8 @@ def _check_windows_not_empty(instruction: Pool) -> None:
             skipped = -(min(first, 0) // dilation)  # taps in front of the image
             if skipped >= taps or first + skipped * dilation >= extent:
                 raise VerificationError(
-                    f"the AVERAGE window at output {axis} {position} covers none of the {extent} valid ones"
+                    f"the {instruction.mode.name} window at output {axis} {position} covers none of the "
+                    f"{extent} valid ones"
                 )
 
 
@@ -193,6 +318,12 @@ def _check_positive(instruction: Instruction, names: Iterable[str]) -> None:
             raise VerificationError(f"{name} = {getattr(instruction, name)}: must be at least 1")
 
 
+def _check_equal(instruction: Instruction, name: str, other: str) -> None:
+    value, expected = getattr(instruction, name), getattr(instruction, other)
+    if value != expected:
+        raise VerificationError(f"{name} = {value}: must equal {other} = {expected}")
+
+
 def _check_aligned(name: str, address: int) -> None:
     if address % TABLE_ALIGNMENT_BYTES:
         raise VerificationError(f"{name} = {address}: must be a multiple of {TABLE_ALIGNMENT_BYTES}")
@@ -200,8 +331,9 @@ def _check_aligned(name: str, address: int) -> None:
 
 def _check_type(instruction: Instruction, name: str, target: Target) -> None:
     data_type: DataType = getattr(instruction, name)
-    if data_type not in target.data_types:
-        allowed = ", ".join(t.name for t in target.data_types)
+    integers = [t for t in target.data_types if t in _VALUE_RANGES]
+    if data_type not in integers:
+        allowed = ", ".join(t.name for t in integers)
         raise VerificationError(f"{name} = {data_type.name}: the target has {allowed}")
 
 
@@ -211,7 +343,7 @@ def _check_value(instruction: Instruction, name: str, data_type: DataType) -> No
         _check_limit(name, getattr(instruction, name), *limits)
 
 
-def _check_clamp(instruction: Windowed | Add, data_type: DataType) -> None:
+def _check_clamp(instruction: Windowed | QuantizedBinary, data_type: DataType) -> None:
     _check_value(instruction, "clamp_min", data_type)
     _check_value(instruction, "clamp_max", data_type)
     if instruction.clamp_min > instruction.clamp_max:

@@ -8,7 +8,15 @@ from typing import Protocol
 
 from isa.instruction import Instruction
 from npu_sim.errors import MachineError
-from npu_sim.functional import control, dma, matrix, vector  # noqa: F401  (fills the registry)
+from npu_sim.functional import (  # noqa: F401  (fills the registry)
+    control,
+    dma,
+    float_vector,
+    gather,
+    matrix,
+    resize,
+    vector,
+)
 from npu_sim.functional.registry import MEANINGS
 from npu_sim.functional.state import MachineState
 
@@ -30,8 +38,9 @@ class Executor:
     def execute(self, instruction: Instruction, unit_index: int) -> None:
         """Apply the instruction's meaning at once.
 
-        Raises MachineError, naming the instruction, for an access outside a memory or an encoding that
-        this machine does not execute; output bytes are then unchanged.
+        Raises MachineError, naming the instruction, for an access outside a memory, an encoding that
+        this machine does not execute, or a row number or key that it does not take; output bytes are
+        then unchanged.
         """
         cls = type(instruction)
         meaning = MEANINGS.get(cls)

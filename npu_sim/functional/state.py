@@ -35,32 +35,36 @@ def view(
         ) from None
 
 
+def _filled(region: Region, size_bytes: int, content: bytes | memoryview) -> ByteArray:
+    if len(content) > size_bytes:
+        raise MachineError(f"region {region.name} has {size_bytes} bytes, its content has {len(content)}")
+    if content and len(content) == size_bytes:
+        return np.frombuffer(content, np.uint8)
+    memory = np.zeros(size_bytes, np.uint8)
+    memory[: len(content)] = np.frombuffer(content, np.uint8)
+    return memory
+
+
 class MachineState:
     """SRAM, DRAM regions and accumulators of a machine that is about to run a program.
 
     `sram` and each of `regions` are uint8 arrays. CONSTANTS and CODE are initialised from the program,
-    everything else is zero.
+    read-only and without a copy if its bytes fill the region; everything else is zero.
     """
 
     def __init__(self, program: Program) -> None:
         self.target: Target = program.target
         self.sram: ByteArray = np.zeros(program.target.sram_bytes, np.uint8)
+        code = b"".join(instruction.encode() for instruction in program.instructions)
+        contents = {Region.CONSTANTS: program.constants, Region.CODE: code}
+        if not program.region_bytes.get(Region.CODE, 0):
+            del contents[Region.CODE]  # a program need not be able to read itself
         self.regions: dict[Region, ByteArray] = {
-            region: np.zeros(program.region_bytes.get(region, 0), np.uint8) for region in Region
+            region: _filled(region, program.region_bytes.get(region, 0), contents.get(region, b""))
+            for region in Region
         }
-        self._initialise(Region.CONSTANTS, program.constants)
-        if self.regions[Region.CODE].size:
-            self._initialise(Region.CODE, b"".join(i.encode() for i in program.instructions))
         self._symbols = program.symbols
         self._accumulators: dict[int, npt.NDArray[np.int32]] = {}
-
-    def _initialise(self, region: Region, content: bytes) -> None:
-        memory = self.regions[region]
-        if len(content) > memory.size:
-            raise MachineError(
-                f"region {region.name} has {memory.size} bytes, its content has {len(content)}"
-            )
-        memory[: len(content)] = np.frombuffer(content, np.uint8)
 
     def sram_view(
         self, address: int, shape: Sequence[int], strides: Sequence[int], dtype: npt.DTypeLike = np.uint8

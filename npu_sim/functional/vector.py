@@ -1,7 +1,6 @@
 """The vector unit's instructions."""
 
 import functools
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +11,21 @@ from isa.arithmetic import (
     requantize,
     softmax,
 )
-from isa.instructions.vector import Add, Copy, DepthwiseConvolve, Elementwise, Lookup, Pool, PoolMode, Softmax
+from isa.instructions.vector import (
+    Add,
+    Copy,
+    DepthwiseConvolve,
+    Elementwise,
+    L2Normalize,
+    Lookup,
+    Multiply,
+    Pool,
+    PoolMode,
+    QuantizedBinary,
+    RowWise,
+    Softmax,
+)
+from isa.row_norms import l2_normalize
 from npu_sim.errors import MachineError
 from npu_sim.functional.registry import executes
 from npu_sim.functional.state import ByteArray, MachineState
@@ -21,11 +34,14 @@ from npu_sim.functional.window import (
     centre_weights,
     check_weighted,
     check_windowed,
+    column_phases,
     input_image,
     output_image,
     padded_image,
+    reduce_windows,
     row_groups,
     to_int32,
+    valid_taps,
 )
 
 _GROUP_ELEMENTS = 1 << 15
@@ -74,65 +90,21 @@ def depthwise_convolve(state: MachineState, i: DepthwiseConvolve, unit_index: in
         output[rows.key] = codes
 
 
-def column_phases(image: npt.NDArray[Any], stride: int) -> list[npt.NDArray[Any]]:
-    """Split the columns of an image [batch, rows, columns, channels] by their number modulo the stride.
-
-    The columns that a tap reads at all output columns are then adjacent in one of the parts.
-    """
-    if stride == 1:
-        return [image]
-    return [np.ascontiguousarray(image[:, :, phase::stride]) for phase in range(min(stride, image.shape[2]))]
-
-
 @executes(Pool)
 def pool(state: MachineState, i: Pool, unit_index: int) -> None:
-    """Reduce the window, first along its rows, then along its columns.
-
-    Padding holds 0: neutral for a sum, and the smallest value of the type for a maximum.
-    """
+    """Padding holds 0: neutral for a sum, and the smallest value of the type for a maximum."""
     check_windowed(i)
     if i.output_channels != i.input_channels:
         raise MachineError(f"{i.output_channels} output channels: must be input channels {i.input_channels}")
     output = output_image(state, i)
     average = i.mode is PoolMode.AVERAGE
-    reduce = np.add if average else np.maximum
     padded = padded_image(input_image(state, i), i, 0, np.int32 if average else np.uint8)
-    row_span = i.output_height * i.stride_height
-    by_rows = padded[:, : row_span : i.stride_height].copy()
-    for tap in range(1, i.kernel_height):
-        first = tap * i.dilation_height
-        reduce(by_rows, padded[:, first : first + row_span : i.stride_height], out=by_rows)
-    phases = column_phases(by_rows, i.stride_width)
-    result = phases[0][:, :, : i.output_width].copy()
-    for tap in range(1, i.kernel_width):
-        column, phase = divmod(tap * i.dilation_width, i.stride_width)
-        reduce(result, phases[phase][:, :, column : column + i.output_width], out=result)
+    result = reduce_windows(padded, i, np.add if average else np.maximum)
     if average:
-        taps = _valid_taps(i)
+        taps = valid_taps(i)
         result = (result + taps // 2) // taps
     np.clip(result, i.clamp_min, i.clamp_max, out=result)
     np.copyto(output, result, casting="unsafe")
-
-
-def _valid_taps(i: Pool) -> npt.NDArray[np.int32]:
-    """Count taps inside the image: int32 [output rows, output columns, 1]; MachineError for a count of 0."""
-
-    def inside(
-        outputs: int, stride: int, taps: int, dilation: int, pad: int, size: int
-    ) -> npt.NDArray[np.int32]:
-        position = np.arange(outputs)[:, None] * stride + np.arange(taps) * dilation - pad
-        valid: npt.NDArray[np.int32] = ((position >= 0) & (position < size)).sum(axis=1, dtype=np.int32)
-        return valid
-
-    rows = inside(
-        i.output_height, i.stride_height, i.kernel_height, i.dilation_height, i.pad_top, i.input_height
-    )
-    columns = inside(
-        i.output_width, i.stride_width, i.kernel_width, i.dilation_width, i.pad_left, i.input_width
-    )
-    if not (rows.all() and columns.all()):
-        raise MachineError("a pooling window lies wholly in the padding: an average needs a valid tap")
-    return np.multiply.outer(rows, columns)[:, :, None]
 
 
 def _elementwise_input(state: MachineState, i: Elementwise) -> ByteArray:
@@ -166,16 +138,8 @@ def lookup(state: MachineState, i: Lookup, unit_index: int) -> None:
 
 @executes(Add)
 def add(state: MachineState, i: Add, unit_index: int) -> None:
-    """Add two quantised tensors, through the table of all pairs of codes."""
-    if not 0 <= i.clamp_min <= i.clamp_max <= 255:
-        raise MachineError(f"clamp {i.clamp_min} … {i.clamp_max}: must be a range of 0 … 255")
-    first = _elementwise_input(state, i)
-    second = state.sram_view(
-        i.second_address,
-        (i.count3, i.count2, i.count1, i.count0),
-        (i.second_pitch3, i.second_pitch2, i.second_pitch1, i.second_pitch0),
-    )
-    output = _elementwise_output(state, i)
+    """Add two quantised tensors."""
+    _check_clamp(i)
     table = sum_table(
         i.left_shift,
         (i.input_zero, i.input_multiplier, i.input_shift),
@@ -183,10 +147,38 @@ def add(state: MachineState, i: Add, unit_index: int) -> None:
         (i.output_zero, i.output_multiplier, i.output_shift),
         (i.clamp_min, i.clamp_max),
     )
+    _look_up_pairs(state, i, table)
+
+
+@executes(Multiply)
+def multiply(state: MachineState, i: Multiply, unit_index: int) -> None:
+    """Multiply two quantised tensors."""
+    _check_clamp(i)
+    table = product_table(
+        (i.input_zero, i.second_zero),
+        (i.output_zero, i.output_multiplier, i.output_shift),
+        (i.clamp_min, i.clamp_max),
+    )
+    _look_up_pairs(state, i, table)
+
+
+def _check_clamp(i: QuantizedBinary) -> None:
+    if not 0 <= i.clamp_min <= i.clamp_max <= 255:
+        raise MachineError(f"clamp {i.clamp_min} … {i.clamp_max}: must be a range of 0 … 255")
+
+
+def _look_up_pairs(state: MachineState, i: QuantizedBinary, table: ByteArray) -> None:
+    """Write the table's entry first * 256 + second for each pair of codes."""
+    first = _elementwise_input(state, i)
+    second = state.sram_view(
+        i.second_address,
+        (i.count3, i.count2, i.count1, i.count0),
+        (i.second_pitch3, i.second_pitch2, i.second_pitch1, i.second_pitch0),
+    )
     pair = first.astype(np.intp)
     pair <<= 8
     pair |= second
-    output[...] = table[pair]
+    _elementwise_output(state, i)[...] = table[pair]
 
 
 @functools.lru_cache(maxsize=64)
@@ -214,10 +206,39 @@ def sum_table(
     return table
 
 
+@functools.lru_cache(maxsize=64)
+def product_table(
+    zero_points: tuple[int, int], output: tuple[int, int, int], clamp: tuple[int, int]
+) -> ByteArray:
+    """Multiply every pair of codes: uint8 [65536], index first * 256 + second, read-only.
+
+    `output` is (zero point, multiplier, shift).
+    """
+    zero, multiplier, shift = output
+    codes = np.arange(256, dtype=np.int32)
+    products = np.multiply.outer(codes - zero_points[0], codes - zero_points[1])
+    table = np.empty(products.size, np.uint8)
+    requantize(products, multiplier, shift, zero, *clamp, table)
+    table.flags.writeable = False
+    return table
+
+
+def _row_operands(state: MachineState, i: RowWise) -> tuple[ByteArray, ByteArray]:
+    """Input and output rows, uint8 [rows, depth]."""
+    shape = (i.rows, i.depth)
+    codes = state.sram_view(i.input_address, shape, (i.input_row_pitch, 1))
+    return codes, state.sram_view(i.output_address, shape, (i.output_row_pitch, 1))
+
+
 @executes(Softmax)
 def softmax_rows(state: MachineState, i: Softmax, unit_index: int) -> None:
     """Softmax of each row."""
-    shape = (i.rows, i.depth)
-    codes = state.sram_view(i.input_address, shape, (i.input_row_pitch, 1))
-    output = state.sram_view(i.output_address, shape, (i.output_row_pitch, 1))
+    codes, output = _row_operands(state, i)
     output[...] = softmax(codes, SoftmaxParameters(i.multiplier, i.shift, i.difference_limit))
+
+
+@executes(L2Normalize)
+def l2_normalize_rows(state: MachineState, i: L2Normalize, unit_index: int) -> None:
+    """Divide each row by its norm."""
+    codes, output = _row_operands(state, i)
+    output[...] = l2_normalize(codes, i.input_zero)

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from isa.dtypes import DataType, Rounding
-from isa.instructions.window import Weighted, Windowed
+from isa.instructions.window import Weighted, Window, Windowed
 from npu_sim.errors import MachineError
 from npu_sim.functional.state import ByteArray, MachineState
 
@@ -16,6 +16,7 @@ FloatArray = npt.NDArray[np.floating]
 FLOAT32_EXACT = 1 << 24
 """Integers below this, and sums of them that stay below it, are exact in single precision."""
 _UINT8_MAX = 255
+_BYTE = np.dtype(np.uint8)
 
 
 def check_windowed(i: Windowed) -> None:
@@ -26,6 +27,11 @@ def check_windowed(i: Windowed) -> None:
         )
     if not 0 <= i.clamp_min <= i.clamp_max <= _UINT8_MAX:
         raise MachineError(f"clamp {i.clamp_min} … {i.clamp_max}: must be a range of 0 … {_UINT8_MAX}")
+    check_extents(i)
+
+
+def check_extents(i: Window) -> None:
+    """Raise MachineError for a window or an output without extent."""
     if not (
         i.kernel_height
         and i.kernel_width
@@ -48,21 +54,23 @@ def check_weighted(i: Weighted) -> None:
         raise MachineError("per_channel = 1: only one multiplier for all channels is executed")
 
 
-def input_image(state: MachineState, i: Windowed) -> ByteArray:
-    """Look at the valid pixels, uint8 [batch, height, width, channels], without a copy."""
+def input_image(state: MachineState, i: Window, dtype: np.dtype[Any] = _BYTE) -> npt.NDArray[Any]:
+    """Look at the valid pixels, [batch, height, width, channels], without a copy."""
     return state.sram_view(
         i.input_address,
         (i.batch, i.input_height, i.input_width, i.input_channels),
-        (i.input_batch_pitch, i.input_row_pitch, i.input_pixel_pitch, 1),
+        (i.input_batch_pitch, i.input_row_pitch, i.input_pixel_pitch, dtype.itemsize),
+        dtype,
     )
 
 
-def output_image(state: MachineState, i: Windowed) -> ByteArray:
-    """Look at the output tile, uint8 [batch, height, width, channels], without a copy."""
+def output_image(state: MachineState, i: Window, dtype: np.dtype[Any] = _BYTE) -> npt.NDArray[Any]:
+    """Look at the output tile, [batch, height, width, channels], without a copy."""
     return state.sram_view(
         i.output_address,
         (i.batch, i.output_height, i.output_width, i.output_channels),
-        (i.output_batch_pitch, i.output_row_pitch, i.output_pixel_pitch, 1),
+        (i.output_batch_pitch, i.output_row_pitch, i.output_pixel_pitch, dtype.itemsize),
+        dtype,
     )
 
 
@@ -73,8 +81,10 @@ def bias_vector(state: MachineState, i: Weighted) -> npt.NDArray[np.int32] | Non
     return state.sram_view(i.bias_address, (i.output_channels,), (4,), np.dtype("<i4"))
 
 
-def padded_image(image: ByteArray, i: Windowed, zero: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """Lay out what the window slides over: image - zero, and 0 outside of it.
+def padded_image(
+    image: npt.NDArray[Any], i: Window, zero: int, dtype: npt.DTypeLike, *, outside: float = 0
+) -> npt.NDArray[Any]:
+    """Lay out what the window slides over: image - zero, and `outside` where there is no image.
 
     Contiguous, of `dtype`, [batch, rows, columns, channels]; the first row and column are those of the
     first tap of the first output pixel, the last ones those of the last tap of the last.
@@ -85,12 +95,61 @@ def padded_image(image: ByteArray, i: Windowed, zero: int, dtype: npt.DTypeLike)
     columns = max(0, min(i.input_width, width - i.pad_left))
     shape = (i.batch, height, width, i.input_channels)
     covered = rows == height and columns == width
-    padded = np.empty(shape, dtype) if covered else np.zeros(shape, dtype)
+    padded = np.empty(shape, dtype) if covered else np.full(shape, outside, dtype)
     valid = padded[:, i.pad_top : i.pad_top + rows, i.pad_left : i.pad_left + columns]
     np.copyto(valid, image[:, :rows, :columns])
     if zero:
         valid -= zero
     return padded
+
+
+def column_phases(image: npt.NDArray[Any], stride: int) -> list[npt.NDArray[Any]]:
+    """Split the columns of an image [batch, rows, columns, channels] by their number modulo the stride.
+
+    The columns that a tap reads at all output columns are then adjacent in one of the parts.
+    """
+    if stride == 1:
+        return [image]
+    return [np.ascontiguousarray(image[:, :, phase::stride]) for phase in range(min(stride, image.shape[2]))]
+
+
+def reduce_windows(padded: npt.NDArray[Any], i: Window, reduce: np.ufunc) -> npt.NDArray[Any]:
+    """Reduce the windows of a padded image, first along their rows, then along their columns.
+
+    The result has the image's dtype and is [batch, output rows, output columns, channels].
+    """
+    row_span = i.output_height * i.stride_height
+    by_rows = padded[:, : row_span : i.stride_height].copy()
+    for tap in range(1, i.kernel_height):
+        first = tap * i.dilation_height
+        reduce(by_rows, padded[:, first : first + row_span : i.stride_height], out=by_rows)
+    phases = column_phases(by_rows, i.stride_width)
+    result = phases[0][:, :, : i.output_width].copy()
+    for tap in range(1, i.kernel_width):
+        column, phase = divmod(tap * i.dilation_width, i.stride_width)
+        reduce(result, phases[phase][:, :, column : column + i.output_width], out=result)
+    return result
+
+
+def valid_taps(i: Window) -> npt.NDArray[np.int32]:
+    """Count taps inside the image: int32 [output rows, output columns, 1]; MachineError for a count of 0."""
+
+    def inside(
+        outputs: int, stride: int, taps: int, dilation: int, pad: int, size: int
+    ) -> npt.NDArray[np.int32]:
+        position = np.arange(outputs)[:, None] * stride + np.arange(taps) * dilation - pad
+        valid: npt.NDArray[np.int32] = ((position >= 0) & (position < size)).sum(axis=1, dtype=np.int32)
+        return valid
+
+    rows = inside(
+        i.output_height, i.stride_height, i.kernel_height, i.dilation_height, i.pad_top, i.input_height
+    )
+    columns = inside(
+        i.output_width, i.stride_width, i.kernel_width, i.dilation_width, i.pad_left, i.input_width
+    )
+    if not (rows.all() and columns.all()):
+        raise MachineError("a pooling window lies wholly in the padding: an average needs a valid tap")
+    return np.multiply.outer(rows, columns)[:, :, None]
 
 
 class CentredWeights(NamedTuple):

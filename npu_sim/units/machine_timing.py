@@ -17,8 +17,9 @@ from npu_sim.config import MachineConfig, OperatingPoint, StationaryLoad
 from npu_sim.core.work import Activities, Work
 from npu_sim.memory.dram import DramAccess, DramTiming, dram_access, sustained_bytes_per_second
 from npu_sim.memory.sram import bank_cycles, traffic_bytes
+from npu_sim.units.lane_work import lane_work
+from npu_sim.units.sram_streams import sram_streams
 from npu_sim.units.systolic import ArrayShape, convolve_cycles
-from npu_sim.units.vector_timing import RECIPROCAL_MULTIPLIES, lane_steps, row_cycles, vector_cycles
 
 _LARGEST_RATE = 10**18
 PARTIAL_SUM_BYTES = 4
@@ -85,8 +86,8 @@ class MachineTiming:
         weight_stationary = array.dataflow is Dataflow.WEIGHT_STATIONARY
         column_folds = -(-channels // array.cols)
         weight_passes = 1 if weight_stationary else -(-pixels // array.rows)
-        read, written, sram_end = self._sram_traffic(
-            i, {"input": pixels * depth * column_folds, "weights": depth * channels * weight_passes}
+        read, written = self._sram_traffic(
+            accesses(i), {"input": pixels * depth * column_folds, "weights": depth * channels * weight_passes}
         )
         activities = [
             *self._array_activities(pixels, depth, channels),
@@ -106,7 +107,7 @@ class MachineTiming:
             sram_bytes=read + written,
             dram_ps=0,
             activities=tuple(activities),
-            sram_end=sram_end,
+            sram_end=_sram_end(i),
             output_cycles=output,
             last_output_cycles=last_output,
         )
@@ -142,28 +143,23 @@ class MachineTiming:
 
     def vector_work(self, instruction: Instruction) -> Work:
         """A vector instruction; a strided pattern that falls on few banks takes what these banks take."""
-        vector, steps = self.config.vector, lane_steps(instruction)
-        lane_cycles = vector_cycles(steps, vector.lanes)
-        banks = max(bank_cycles(a, self.config.sram) for a in accesses(instruction))
-        read, written, sram_end = self._sram_traffic(instruction, {})
-        multiplies = steps.elements * steps.requantisations + steps.rows * RECIPROCAL_MULTIPLIES
-        row_operations = steps.rows * (row_cycles(vector.lanes) - RECIPROCAL_MULTIPLIES)
-        operations = steps.elements * steps.operations + row_operations
+        lanes = lane_work(instruction, self.config.vector)
+        streams = sram_streams(instruction, self.config.sram)
+        banks = max(bank_cycles(a, self.config.sram) for a in streams)
+        read, written = self._sram_traffic(streams, {})
         counts = (
-            (Action.VECTOR_MAC_U8, steps.elements * steps.macs),
-            (Action.VECTOR_REQUANTISE, multiplies),
-            (Action.VECTOR_OPERATION, operations),
+            *lanes.activities,
             (Action.SRAM_READ_BYTE, read),
             (Action.SRAM_WRITE_BYTE, written),
         )
         return Work(
-            cycles=vector.startup_cycles + max(lane_cycles, banks),
+            cycles=self.config.vector.startup_cycles + max(lanes.cycles, banks),
             setup_cycles=0,
             tail_cycles=0,
             sram_bytes=read + written,
             dram_ps=0,
             activities=tuple((action, amount) for action, amount in counts if amount),
-            sram_end=sram_end,
+            sram_end=_sram_end(instruction),
         )
 
     def transfer_work(self, instruction: Transfer) -> Work:
@@ -217,21 +213,25 @@ class MachineTiming:
             return found._replace(time_ps=0)
         return found
 
-    def _sram_traffic(self, instruction: Instruction, streamed: dict[str, int]) -> tuple[int, int, int]:
-        """Bytes of whole words read and written, and the end of the highest address.
+    def _sram_traffic(self, moved: tuple[Access, ...], streamed: dict[str, int]) -> tuple[int, int]:
+        """Bytes of whole words read and written.
 
         `streamed` gives, for an operand that is not read just once, the bytes that the unit takes in; they
         move with the same share of useful bytes in a word.
         """
         word_bytes = self.config.sram.word_bytes
-        read = written = end = 0
-        for access in accesses(instruction):
+        read = written = 0
+        for access in moved:
             traffic = traffic_bytes(access, word_bytes)
             if access.operand in streamed and access.total_bytes:
                 traffic = -(-streamed[access.operand] * traffic // access.total_bytes)
-            end = max(end, access.end)
             if access.write:
                 written += traffic
             else:
                 read += traffic
-        return read, written, end
+        return read, written
+
+
+def _sram_end(instruction: Instruction) -> int:
+    """End of the highest address that the operands name."""
+    return max(access.end for access in accesses(instruction))

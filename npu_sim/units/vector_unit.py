@@ -9,7 +9,7 @@ from npu_sim.units.unit import Unit
 
 
 class VectorUnit(Unit):
-    """Executes depthwise convolution, pooling, elementwise operations, tables and softmax."""
+    """Executes what works on lanes: depthwise convolution, pooling, elements, rows, tables, gathers."""
 
     tail_reason: ClassVar[StallReason] = StallReason.INSTRUCTION
 

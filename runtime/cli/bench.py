@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -103,7 +104,11 @@ def _timed(*arguments: str) -> Usage:
     with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
         actions = [(os.POSIX_SPAWN_DUP2, stdout.fileno(), 1), (os.POSIX_SPAWN_DUP2, stderr.fileno(), 2)]
         process = os.posix_spawn(sys.executable, command, os.environ, file_actions=actions)
-        _, status, usage = os.wait4(process, 0)
+        try:
+            _, status, usage = os.wait4(process, 0)
+        except BaseException:
+            os.kill(process, signal.SIGTERM)
+            raise
         stdout.seek(0)
         stderr.seek(0)
         if os.waitstatus_to_exitcode(status) != 0:

@@ -21,17 +21,26 @@ def input_arrays(specifications: Sequence[str], slots: Sequence[InputSlot]) -> l
     if len(specifications) != len(slots):
         raise Failure(f"--input is given {len(specifications)} times; the model has {len(slots)} inputs")
     return [
-        fixed_input(slot.shape, slot.dtype, specification, index)
+        _fixed_array(specification, slot, index)
         if specification in FIXED_KINDS
         else _stored_array(specification)
         for index, (specification, slot) in enumerate(zip(specifications, slots, strict=True))
     ]
 
 
+def _fixed_array(kind: str, slot: InputSlot, index: int) -> npt.NDArray[np.generic]:
+    """A fixed pattern in the shape of an input, which the model must say."""
+    if slot.shape is None or slot.is_open:
+        raise Failure(f"--input {kind}: the shape of input {index} “{slot.name}” is open; give a .npy file")
+    return fixed_input(slot.shape, slot.dtype, kind, index)
+
+
 def _stored_array(path: str) -> npt.NDArray[np.generic]:
     """The array of a .npy file."""
     if not path.endswith(".npy"):
-        raise Failure(f"--input {path}: must be random, gradient or a file whose name ends in .npy")
+        raise Failure(
+            f"--input {path or repr(path)}: must be random, gradient or a file whose name ends in .npy"
+        )
     try:
         # Mapped, so that a header that promises more than the file holds is found before memory is taken.
         array = np.load(Path(path), mmap_mode="r", allow_pickle=False)

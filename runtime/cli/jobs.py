@@ -5,25 +5,26 @@ from pathlib import Path
 from typing import cast
 
 import numpy as np
+import numpy.typing as npt
 
 from isa.encoding import MAGIC, load_program
 from isa.program import Program
 from npu_sim.config import MachineConfig
 from npu_sim.core.hooks import Hook
 from npu_sim.events import Retire
+from runtime import runner
 from runtime.cli.failures import Failure
 from runtime.cli.inputs import input_arrays
 from runtime.cli.options import DEFAULT_INPUT, DEFAULT_PREFERENCE, RunOptions
 from runtime.cli.progress import ProgressBar, Waiting
 from runtime.compilation import Compilation
-from runtime.devices.npu import NpuPrepared
+from runtime.devices.npu_prepared import NpuPrepared
 from runtime.digits import digits_model
-from runtime.inputs import InputSlot
+from runtime.inputs import InputSlot, bind_inputs
 from runtime.model import Model
-from runtime.naming import input_names
+from runtime.naming import input_slots
 from runtime.result import RunResult
 from runtime.runner import compile_model, run_compilation, run_program
-from runtime.tflite import load_tflite
 
 
 class _ProgressHook(Hook):
@@ -37,13 +38,18 @@ class _ProgressHook(Hook):
         self._progress.advance()
 
 
-def load(path: Path | None) -> Model | Program:
-    """The model in a .tflite file, the program in a .npu file, or without a path the embedded default."""
+def load(path: Path | None, until: Sequence[str] = ()) -> Model | Program:
+    """The model in a .tflite file, the program in a .npu file, or without a path the embedded default.
+
+    With `until`, the part of a model that computes these tensors.
+    """
     if path is None:
-        return digits_model()
+        return runner.load_model(digits_model(), until)
     with path.open("rb") as file:
         is_program = path.suffix == ".npu" or file.read(len(MAGIC)) == MAGIC
-    return load_program(path) if is_program else load_tflite(path)
+    if is_program and until:
+        raise Failure(f"--until {until[0]}: {path} is a compiled program; only a model can be cut")
+    return load_program(path) if is_program else runner.load_model(path, until)
 
 
 def load_model(path: Path | None) -> Model:
@@ -58,9 +64,10 @@ def compiled(
     model: Model, config: MachineConfig, preference: str | None, numerics: str | None, *, keep_tensors: bool
 ) -> Compilation:
     """Compile a model; None stands for the defaults."""
-    with Waiting("compiling"):
+    with ProgressBar("compiling layers", 1) as progress:
         return compile_model(
             model,
+            progress=progress.show,
             machine=config,
             preference=preference or DEFAULT_PREFERENCE,
             numerics=numerics or "nnapi",
@@ -79,15 +86,25 @@ def execute(
     """Run a model or a program once as the options say."""
     if isinstance(source, Program):
         return _execute_program(source, config, options, hooks)
-    inputs = (
-        None if options.timing_only else input_arrays(options.input_ or (DEFAULT_INPUT,), model_slots(source))
-    )
+    slots = input_slots(source.graph)
+    inputs = None
+    if options.input_ or not options.timing_only or any(slot.is_open for slot in slots):
+        inputs = bind_inputs(slots, input_arrays(options.input_ or (DEFAULT_INPUT,), slots))
     compilation = compiled(
         source, config, options.preference, options.numerics, keep_tensors=options.keep_tensors
     )
-    with ProgressBar("simulating", len(program_of(compilation).instructions)) as progress:
+    with Waiting("compiling"):
+        prepared = _prepared(compilation, inputs)
+    with ProgressBar("simulating", prepared.instruction_count) as progress:
         observers = [*hooks, *_progress_hooks(progress)]
         return run_compilation(compilation, inputs, timing_only=options.timing_only, hooks=observers)
+
+
+def _prepared(compilation: Compilation, inputs: Sequence[npt.NDArray[np.generic]] | None) -> NpuPrepared:
+    """The model as it is prepared for these inputs; without any, for the shapes that it has itself."""
+    if inputs is None:
+        return cast(NpuPrepared, compilation.prepared)
+    return cast(NpuPrepared, compilation.specialised([array.shape for array in inputs]).prepared)
 
 
 def _execute_program(
@@ -99,22 +116,13 @@ def _execute_program(
     made_for = program.notes.get("preference")
     if options.preference not in (None, made_for):
         raise Failure(f"the program was compiled for --preference {made_for}, not {options.preference}")
-    inputs = (
-        None
-        if options.timing_only
-        else input_arrays(options.input_ or (DEFAULT_INPUT,), program_slots(program))
-    )
+    inputs = None
+    if options.input_ or not options.timing_only:
+        slots = program_slots(program)
+        inputs = bind_inputs(slots, input_arrays(options.input_ or (DEFAULT_INPUT,), slots))
     with ProgressBar("simulating", len(program.instructions)) as progress:
         observers = [*hooks, *_progress_hooks(progress)]
         return run_program(program, inputs, machine=config, timing_only=options.timing_only, hooks=observers)
-
-
-def model_slots(model: Model) -> list[InputSlot]:
-    """What a model's inputs must be."""
-    graph = model.graph
-    types = [graph.operands[number].type for number in graph.inputs]
-    names = input_names(graph)
-    return [InputSlot(name, t.dtype, t.dimensions) for name, t in zip(names, types, strict=True)]
 
 
 def program_slots(program: Program) -> list[InputSlot]:

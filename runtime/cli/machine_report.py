@@ -34,8 +34,8 @@ def derived(config: MachineConfig) -> dict[str, Any]:
     """What follows from a machine's numbers, ready for JSON; None stands for unlimited.
 
     Operations per second count a multiply-accumulate as two. Sustained DRAM bandwidth is the rate of a long
-    sequential transfer; the ridge point is the matrix peak divided by it. There is one entry of
-    `operating_points` per preference.
+    sequential transfer; the ridge point is the matrix peak divided by it or by the bandwidth of all DMA
+    channels together, whichever is lower. There is one entry of `operating_points` per preference.
     """
     return {
         "machine": config.name,
@@ -47,6 +47,7 @@ def derived(config: MachineConfig) -> dict[str, Any]:
         "stationary_load": str(config.matrix.stationary_load),
         "peak_macs_per_cycle": config.peak_macs_per_cycle,
         "vector_lanes": config.vector.units * config.vector.lanes,
+        "vector_float_lanes": config.vector.units * config.vector.float_lanes,
         "sram_bytes": config.sram.total_bytes,
         "dram_peak_bytes_per_s": _finite(config.dram.peak_bytes_per_second),
         "operating_points": [_at_preference(config, preference) for preference in config.preferences],
@@ -60,6 +61,7 @@ def _at_preference(config: MachineConfig, preference: str) -> dict[str, Any]:
     sustained = _SUSTAINED_SAMPLE_BYTES * point.frequency_hz / cycles if cycles else math.inf
     matrix_peak = _OPERATIONS_PER_MAC * config.peak_macs_per_cycle * point.frequency_hz
     lanes = config.vector.units * config.vector.lanes
+    dma = config.dma.channels * config.dma.bytes_per_cycle * point.frequency_hz
     return {
         "preference": preference,
         "operating_point": point.name,
@@ -68,9 +70,9 @@ def _at_preference(config: MachineConfig, preference: str) -> dict[str, Any]:
         "matrix_peak_ops_per_s": matrix_peak,
         "vector_peak_ops_per_s": _OPERATIONS_PER_MAC * lanes * point.frequency_hz,
         "sram_bytes_per_s": _finite(config.sram.bytes_per_cycle * point.frequency_hz),
-        "dma_bytes_per_s": _finite(config.dma.channels * config.dma.bytes_per_cycle * point.frequency_hz),
+        "dma_bytes_per_s": _finite(dma),
         "dram_sustained_bytes_per_s": _finite(sustained),
-        "ridge_ops_per_byte": matrix_peak / sustained,
+        "ridge_ops_per_byte": matrix_peak / min(dma, sustained),
     }
 
 
@@ -93,13 +95,13 @@ def machine_list(configs: Sequence[MachineConfig]) -> Table:
 
 def print_machine(config: MachineConfig) -> None:
     """One machine: what it is, then what the operating point of each preference gives."""
-    document = derived(config)
+    document, vector = derived(config), config.vector
     output = console()
     sram_rate = _per_cycle(config.sram.bytes_per_cycle)
     output.print(f"{config.name} ({config.hash})")
     output.print(f"  matrix  {_array(document)}, {document['dataflow']}, {document['stationary_load']} load")
     output.print(f"          {document['peak_macs_per_cycle']:,} MACs per cycle")
-    output.print(f"  vector  {config.vector.units} × {config.vector.lanes} lanes")
+    output.print(f"  vector  {vector.units} × {vector.lanes} lanes, {vector.float_lanes} float lanes")
     output.print(f"  SRAM    {binary_bytes(document['sram_bytes'])}, {sram_rate}")
     output.print(f"  DMA     {config.dma.channels} × {_per_cycle(config.dma.bytes_per_cycle)}")
     output.print(f"  DRAM    {_rate(document['dram_peak_bytes_per_s'])} peak")

@@ -4,8 +4,10 @@ import click
 
 from runtime.cli.bench import bench
 from runtime.cli.compare import compare
+from runtime.cli.conformance import conformance
 from runtime.cli.failures import FailureReportingGroup
 from runtime.cli.machines import machines
+from runtime.cli.ops import ops
 from runtime.cli.programs import compile_, disasm
 from runtime.cli.run import run
 from runtime.cli.shapes import conv, gemm
@@ -29,7 +31,7 @@ def main() -> None:
     """
 
 
-for _command in (run, compile_, disasm, machines, compare, gemm, conv, bench):
+for _command in (run, compile_, disasm, machines, compare, gemm, conv, bench, conformance, ops):
     main.add_command(_command)
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from runtime.cli.parameters import STDOUT, FilePath, OutputPath
+
 if TYPE_CHECKING:
     from npu_sim.config import MachineConfig
 
@@ -18,9 +20,9 @@ NUMERICS = ("nnapi", "nnapi27")
 
 Command = Callable[..., None]
 
-MODEL_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-OUTPUT_FILE = click.Path(path_type=Path)
-JSON_FILE = click.Path(path_type=Path, allow_dash=True)
+MODEL_FILE = FilePath(exists=True, dir_okay=False, path_type=Path)
+OUTPUT_FILE = OutputPath()
+JSON_FILE = FilePath(path_type=Path, allow_dash=True)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +44,7 @@ class RunOptions:
     def asks_for_one_run(self) -> bool:
         """True if an option makes sense for a single run only."""
         asked = (
+            self.preference,
             self.input_,
             self.numerics,
             self.timing_only,
@@ -55,7 +58,12 @@ class RunOptions:
     @property
     def json_to_stdout(self) -> bool:
         """True if standard output belongs to the JSON document."""
-        return self.json == Path("-")
+        return self.json == STDOUT
+
+    @property
+    def machine_file(self) -> Path | None:
+        """The machine's file, if it is no preset."""
+        return Path(self.machine) if self.machine.endswith(".toml") else None
 
     def machine_config(self) -> "MachineConfig":
         """The machine, overrides included; ConfigError if it makes no sense."""

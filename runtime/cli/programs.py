@@ -47,8 +47,10 @@ def compile_(
     from isa.encoding import encode_program
     from runtime.cli.formatting import binary_bytes
     from runtime.cli.jobs import compiled, load_model, program_of
-    from runtime.cli.output_files import output_file
+    from runtime.cli.output_files import check_distinct, output_file
 
+    machine_file = Path(machine) if machine.endswith(".toml") else None
+    check_distinct({"--output": output}, {"MODEL": model, "--machine": machine_file})
     config = machine_config(machine, set_)
     with output_file(output) as stream:
         compilation = compiled(load_model(model), config, preference, numerics, keep_tensors=keep_tensors)

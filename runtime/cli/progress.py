@@ -33,14 +33,22 @@ class ProgressBar:
         if self._progress is not None:
             self._progress.stop()
 
+    def show(self, done: int, total: int) -> None:
+        """Report how much of the job is done; its size may change on the way."""
+        self._done, self._total = done, total
+        self._update()
+
     def advance(self, steps: int = 1) -> None:
         """Report that more of the job is done."""
         self._done += steps
+        self._update()
+
+    def _update(self) -> None:
         if not self.is_wanted or time.monotonic() < self._shown_from:
             return
         if self._progress is None or self._task is None:
             self._progress, self._task = _started(self._label, self._total)
-        self._progress.update(self._task, completed=self._done)
+        self._progress.update(self._task, completed=self._done, total=self._total)
 
 
 class Waiting:

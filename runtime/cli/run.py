@@ -15,8 +15,14 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Run one inference; print cycles, energy, causes.")
 @click.argument("model", type=MODEL_FILE, required=False, metavar="[MODEL.tflite|PROGRAM.npu]")
+@click.option(
+    "--until",
+    metavar="TENSOR",
+    multiple=True,
+    help="Run only what this tensor, by name or number, depends on, and make it an output; repeatable.",
+)
 @run_options
-def run(model: Path | None, **arguments: Any) -> None:
+def run(model: Path | None, until: tuple[str, ...], **arguments: Any) -> None:
     """Run one inference on the simulated NPU; print cycles, energy and their causes.
 
     MODEL is a quantised .tflite file, or a program that `npu-sim compile` wrote. Without it, the embedded
@@ -30,16 +36,18 @@ def run(model: Path | None, **arguments: Any) -> None:
       npu-sim run model.tflite --machine phone --set sram.kib=512 --timing-only
       npu-sim run model.tflite --json - | jq .energy_breakdown
       npu-sim run model.tflite --trace timeline.json
+      npu-sim run detector.tflite --until boxes --until scores
     """
     options = RunOptions(**arguments)
-    if model is None and not options.asks_for_one_run:
+    if model is None and not (until or options.asks_for_one_run):
         from runtime.cli.demonstration import demonstrate
 
-        demonstrate(options.machine_config(), options.preference or DEFAULT_PREFERENCE)
+        demonstrate(options.machine_config(), DEFAULT_PREFERENCE)
     else:
         from runtime.cli.jobs import load
 
-        run_once(load(model), options)
+        _check_files(options, model)
+        run_once(load(model, until), options)
 
 
 def run_once(source: "Model | Program", options: RunOptions) -> None:
@@ -49,8 +57,7 @@ def run_once(source: "Model | Program", options: RunOptions) -> None:
     from runtime.cli.output_files import output_file
     from runtime.cli.timeline import recorder, write_timeline
 
-    if options.timing_only and options.output is not None:
-        raise click.UsageError("--output needs values, which --timing-only does not compute.")
+    _check_files(options)
     config = options.machine_config()
     paths = {"json": options.json, "trace": options.trace, "output": options.output}
     with contextlib.ExitStack() as stack:
@@ -75,6 +82,21 @@ def run_once(source: "Model | Program", options: RunOptions) -> None:
         _print(report)
 
 
+def _check_files(options: RunOptions, model: Path | None = None) -> None:
+    """Refuse an output without values, and a file that the command would write twice or read and write."""
+    from runtime.cli.output_files import check_distinct
+
+    if options.timing_only and options.output is not None:
+        raise click.UsageError("--output needs values, which --timing-only does not compute.")
+    written = {
+        "--json": None if options.json_to_stdout else options.json,
+        "--trace": options.trace,
+        "--output": options.output,
+    }
+    inputs = {f"--input {name}": Path(name) for name in options.input_ if name.endswith(".npy")}
+    check_distinct(written, {"MODEL": model, "--machine": options.machine_file, **inputs})
+
+
 def _print(report: dict[str, Any]) -> None:
     """The tables of one run."""
     from runtime.cli.tables import console, energy_table, layer_table, summary_table, unit_table
@@ -82,5 +104,8 @@ def _print(report: dict[str, Any]) -> None:
     output = console()
     for table in (summary_table, layer_table, unit_table, energy_table):
         output.print(table(report))
+    for fallback in report["fallbacks"]:
+        name = f"{fallback['op']} (operation {fallback['operation']} “{fallback['name']}”)"
+        output.print(f"{name} runs on the host: {fallback['reason']}", markup=False, soft_wrap=True)
     if "tensors" in report:
         output.print("Every operation's output was stored: a program of its own, with cycles of its own.")

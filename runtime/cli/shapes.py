@@ -6,36 +6,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from runtime.cli.options import RunOptions, run_options
+from runtime.cli.parameters import KernelType, NumbersCommand, WholeNumber
 
 if TYPE_CHECKING:
     from runtime.model import Model
 
 _MAX_TENSOR_BYTES = 1 << 28
-_EXTENT = click.IntRange(1, 1 << 20)
+_EXTENT = WholeNumber(1, 1 << 20)
+_STEP = WholeNumber(1, 1 << 10)
 
 
-class KernelType(click.ParamType[tuple[int, int]]):
-    """K for K×K, or ROWSxCOLUMNS."""
-
-    name = "kernel"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[int, int]:
-        """Parse "3" or "3x1"."""
-        if isinstance(value, tuple):
-            return value
-        rows, _, columns = value.partition("x")
-        try:
-            kernel = int(rows), int(columns or rows)
-        except ValueError:
-            self.fail(f"{value!r} is neither a number nor ROWSxCOLUMNS, such as 3 or 3x1.", param, ctx)
-        if not all(1 <= extent <= 1 << 10 for extent in kernel):
-            self.fail(f"{value!r}: rows and columns must be 1 to 1024.", param, ctx)
-        return kernel
-
-
-@click.command(short_help="Run the product of two matrices.")
+@click.command(cls=NumbersCommand, short_help="Run the product of two matrices.")
 @click.argument("m", type=_EXTENT)
 @click.argument("k", type=_EXTENT)
 @click.argument("n", type=_EXTENT)
@@ -57,16 +38,14 @@ def gemm(m: int, k: int, n: int, **arguments: Any) -> None:
     _run(gemm_model(m, k, n), arguments)
 
 
-@click.command(short_help="Run one convolution.")
+@click.command(cls=NumbersCommand, short_help="Run one convolution.")
 @click.argument("h", type=_EXTENT)
 @click.argument("w", type=_EXTENT)
 @click.argument("cin", type=_EXTENT)
 @click.argument("cout", type=_EXTENT)
 @click.argument("kernel", type=KernelType())
-@click.option("--stride", type=click.IntRange(1, 1024), default=1, show_default=True, help="Both directions.")
-@click.option(
-    "--dilation", type=click.IntRange(1, 1024), default=1, show_default=True, help="Both directions."
-)
+@click.option("--stride", type=_STEP, default=1, show_default=True, help="Both directions.")
+@click.option("--dilation", type=_STEP, default=1, show_default=True, help="Both directions.")
 @click.option(
     "--padding",
     type=click.Choice(["same", "valid"]),

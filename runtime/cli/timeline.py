@@ -5,6 +5,7 @@ from typing import IO, TYPE_CHECKING, Any
 from npu_sim.config import OperatingPoint
 from npu_sim.power.energy_table import energy_table
 from runtime.cli.failures import Failure
+from runtime.host_cost import HOST_CYCLE, host_aj_per_cycle
 
 if TYPE_CHECKING:
     from npu_sim.config import MachineConfig
@@ -28,8 +29,7 @@ def write_timeline(
 
     point = OperatingPoint("run", report["frequency_hz"], report["voltage_v"])
     prices = energy_table(config, point)
-    energies = EnergyPrices(
-        {str(action): price_aj for action, price_aj in prices.action_aj.items()},
-        sum(prices.static_aj_per_cycle.values()),
-    )
+    action_aj = {str(action): price_aj for action, price_aj in prices.action_aj.items()}
+    action_aj[HOST_CYCLE] = host_aj_per_cycle(config, point)
+    energies = EnergyPrices(action_aj, sum(prices.static_aj_per_cycle.values()))
     dump_perfetto(recorder.log(TraceHeader.from_report(report)), stream, energies=energies)

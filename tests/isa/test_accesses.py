@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isa.accesses import Access, Dimension, accesses, sram_bytes_read, sram_bytes_written
+from isa.accesses import Access, Dimension, accesses
 from isa.dtypes import DataType, Region
 from isa.instruction import Instruction
 from isa.instructions.control import Halt
@@ -224,19 +224,3 @@ def test_softmax_follows_its_row_pitches() -> None:
     )
     assert byte_set(operand(made, "input")) == {0, 1, 2, 10, 11, 12}
     assert byte_set(operand(made, "output")) == {100, 101, 102, 104, 105, 106}
-
-
-def test_bytes_read_from_sram_count_every_operand() -> None:
-    assert sram_bytes_read(convolve()) == 48 + 108 + 16
-
-
-def test_bytes_written_to_sram_are_the_output() -> None:
-    assert sram_bytes_written(convolve()) == 16
-
-
-def test_a_broadcast_input_counts_each_time_it_is_read() -> None:
-    assert sram_bytes_read(copy(0, 100, 16, input_pitch0=0)) == 16
-
-
-def test_dram_bytes_are_not_sram_bytes() -> None:
-    assert (sram_bytes_read(load()), sram_bytes_written(store())) == (0, 0)

@@ -187,6 +187,35 @@ def test_logistic_refuses_a_scale_without_a_left_shift() -> None:
         arithmetic.logistic_table(2.0**-27, 0)
 
 
+@given(st.integers(-(2**31) + 1, INT32_MAX))
+def test_tanh_follows_the_text(t: int) -> None:
+    assert arithmetic.tanh(t) == scalar.tanh(t)
+
+
+@given(st.integers(-(2**31) + 1, INT32_MAX))
+def test_tanh_is_close_to_tanh(t: int) -> None:
+    assert abs(int(arithmetic.tanh(t)) / 2**31 - math.tanh(t / 2**27)) < 1e-6
+
+
+@pytest.mark.parametrize("scale", [0.004, 0.0078125, 0.02, 0.1, 0.9, 1.5, 3.99])
+@pytest.mark.parametrize("zero_point", [0, 77, 128, 255])
+def test_tanh_table_equals_the_scalar_rule_on_all_codes(scale: float, zero_point: int) -> None:
+    expected = [scalar.tanh_code(code, scale, zero_point) for code in range(256)]
+    assert arithmetic.tanh_table(scale, zero_point).tolist() == expected
+
+
+def test_tanh_table_has_the_values_computed_by_hand() -> None:
+    """tanh(0) = 0, tanh(1/2) = 0.46212, tanh(1) = 0.76159, tanh(2) = 0.96403, in steps of 1/128."""
+    table = arithmetic.tanh_table(1 / 64, 128)
+    assert [int(table[128 + 64 * n // 2]) for n in (-2, -1, 0, 1, 2)] == [31, 69, 128, 187, 225]
+    assert [int(table[code]) for code in (0, 255)] == [5, 251]
+
+
+def test_tanh_table_saturates_at_a_distance_of_15() -> None:
+    table = arithmetic.tanh_table(1.0, 128)
+    assert [int(table[128 + step]) for step in (-15, -14, 14, 15)] == [0, 0, 255, 255]
+
+
 def test_softmax_refuses_a_factor_of_one() -> None:
     with pytest.raises(ValueError, match="greater than 1"):
         arithmetic.softmax_parameters(2.0**-26, 1.0)

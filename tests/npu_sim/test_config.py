@@ -1,5 +1,6 @@
 import pytest
 
+from isa.dtypes import DataType
 from npu_sim.config_io import ConfigError, load_machine, override, preset_names
 
 
@@ -34,6 +35,21 @@ def test_the_target_shows_what_software_sees():
     target = load_machine("phone").target
     assert (target.matrix_units, target.array_rows, target.array_cols) == (2, 32, 32)
     assert (target.sram_bytes, target.dma_channels, target.max_tile_pixels) == (2 << 20, 3, 1024)
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_every_preset_has_single_precision(name):
+    assert load_machine(name).target.data_types == (DataType.U8, DataType.FP32)
+
+
+def test_a_machine_without_float_lanes_has_bytes_only():
+    assert override(load_machine("phone"), ["vector.float_lanes=0"]).target.data_types == (DataType.U8,)
+
+
+def test_a_negative_number_of_float_lanes_is_refused():
+    message = r"vector\.float_lanes = -1: allowed is an integer from 0 to 65536"
+    with pytest.raises(ConfigError, match=message):
+        override(load_machine("phone"), ["vector.float_lanes=-1"])
 
 
 def test_the_port_limit_bounds_the_sram_rate():

@@ -1,3 +1,4 @@
+import json
 import re
 import tomllib
 from importlib import resources
@@ -5,7 +6,7 @@ from importlib import resources
 import pytest
 
 from npu_sim.config import MachineConfig
-from npu_sim.config_io import ConfigError, load_machine, override, preset_names, to_toml
+from npu_sim.config_io import ConfigError, load_machine, machine_text, override, preset_names, to_toml
 
 SOURCE = re.compile(r"HW \d|assumed|as phone|GAP9|_pj \+|only one point|units")
 
@@ -15,8 +16,42 @@ def phone() -> MachineConfig:
     return load_machine("phone")
 
 
+CITATION = re.compile(r"HW (\d(?:\.\d)?(?:, \d\.\d)*)")
+ENTRY = re.compile(r"^### HW (\d(?:\.\d)?):", re.MULTILINE)
+
+
+def preset_file(name: str) -> str:
+    return (resources.files("npu_sim") / "presets" / name).read_text(encoding="utf-8")
+
+
 def preset_text(name: str) -> str:
-    return (resources.files("npu_sim") / "presets" / f"{name}.toml").read_text(encoding="utf-8")
+    return preset_file(f"{name}.toml")
+
+
+def cited_sections() -> set[str]:
+    found = [citation for name in preset_names() for citation in CITATION.findall(preset_text(name))]
+    return {section for citation in found for section in citation.split(", ")}
+
+
+def test_every_cited_source_has_an_entry_and_every_entry_is_cited():
+    entries = ENTRY.findall(preset_file("SOURCES.md"))
+    assert len(set(entries)) == len(entries)
+    assert set(entries) == cited_sections()
+
+
+@pytest.mark.parametrize("name", ["phone", "tiny"])
+def test_a_preset_says_where_its_citations_lead(name):
+    assert "npu_sim/presets/SOURCES.md" in preset_text(name)
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_the_text_of_a_preset_is_its_file(name):
+    assert machine_text(name) == preset_text(name)
+
+
+def test_the_text_of_a_file_is_the_file(tmp_path):
+    path = write(tmp_path, "# mine\n" + preset_text("tiny"))
+    assert machine_text(path) == "# mine\n" + preset_text("tiny")
 
 
 @pytest.mark.parametrize("name", preset_names())
@@ -41,9 +76,9 @@ def test_a_preset_is_named_as_its_file(name):
     assert load_machine(name).name == name
 
 
-def test_strings_with_quotes_and_control_characters_survive_toml(phone, tmp_path):
-    odd = override(phone, ['name="a\\"b\\\\c\\u0001é"'])
-    assert tomllib.loads(to_toml(odd))["name"] == 'a"b\\c\x01é'
+def test_strings_with_quotes_survive_toml(phone):
+    odd = override(phone, ['name="a\\"b\\\\cé"'])
+    assert tomllib.loads(to_toml(odd))["name"] == 'a"b\\cé'
 
 
 def test_an_unknown_preset_lists_the_presets_and_the_nearest():
@@ -78,8 +113,28 @@ def test_an_unknown_table_is_an_unknown_key(tmp_path):
 
 def test_a_missing_key_is_named(tmp_path):
     path = write(tmp_path, preset_text("phone").replace("burst_bytes = 64", ""))
-    with pytest.raises(ConfigError, match=r"missing key dram\.burst_bytes"):
+    with pytest.raises(ConfigError, match=r"missing key dram\.burst_bytes; needed in dram: peak_bytes_per"):
         load_machine(path)
+
+
+def test_a_missing_key_of_the_top_level_names_the_others(tmp_path):
+    path = write(tmp_path, "[matrix]\nunits = 1\n")
+    with pytest.raises(ConfigError, match=r"missing key name; needed in the top level: name, matrix, vector"):
+        load_machine(path)
+
+
+@pytest.mark.parametrize("name", ["a\nb", "a\x1b[31mb", "\x7f"])
+def test_a_name_that_cannot_be_printed_is_refused(tmp_path, name):
+    path = tmp_path / "m.toml"
+    path.write_text(preset_text("tiny").replace('name = "tiny"', f"name = {json.dumps(name)}"))
+    with pytest.raises(ConfigError, match=r"m\.toml: name = .* must consist of printable characters"):
+        load_machine(str(path))
+
+
+def test_an_operating_point_that_cannot_be_printed_is_refused(tmp_path):
+    text = preset_text("tiny").replace("[operating_points.LOW]", '[operating_points."LO\\u0007W"]')
+    with pytest.raises(ConfigError, match=r"operating_points = 'LO\\x07W' must consist of printable"):
+        load_machine(write(tmp_path, text))
 
 
 def test_a_wrong_type_names_path_value_and_what_is_allowed(tmp_path):

@@ -26,7 +26,7 @@ def test_types_that_nnapi_permits_pass(kind: OperandType) -> None:
 @pytest.mark.parametrize(
     ("kind", "fragment"),
     [
-        (OperandType(7, (1,)), "operand code is 7, must be one of 0"),
+        (OperandType(16, (1,)), "operand code is 16, must be one of 0"),
         (OperandType(OperandCode.INT32, (1,)), r"INT32 operand has dimensions \[1\], must have none"),
         (OperandType(OperandCode.FLOAT32, (), 1.0), "FLOAT32 operand has scale 1 and zero point 0"),
         (OperandType(FLOAT, (1,), 0.0, 1), "TENSOR_FLOAT32 operand has scale 0 and zero point 1"),

@@ -12,7 +12,7 @@ from npu_sim.core.hooks import Hook
 from npu_sim.events import Span
 from runtime.compilation import Compilation
 from runtime.device_registry import get_device
-from runtime.devices.npu import NpuPrepared
+from runtime.devices.npu_prepared import NpuPrepared
 from runtime.errors import BadDataError, ModelFileError, OpFailedError, UnsupportedModelError
 from runtime.execution import Execution
 from runtime.inputs import fixed_input
@@ -25,9 +25,9 @@ from tests.support.nnapi_models import add_model
 IMAGE = fixed_input(IMAGE_SHAPE, "uint8", "random")
 FIELDS = {
     "schema_version", "tool_version", "machine", "machine_hash", "model", "preference", "numerics", "cycles",
-    "frequency_hz", "voltage_v", "latency_s", "energy_j", "energy_breakdown", "dram_bytes_read",
+    "frequency_hz", "voltage_v", "latency_s", "energy_j", "energy_aj", "energy_breakdown", "energy_breakdown_aj", "dram_bytes_read",
     "dram_bytes_written", "sram_peak_bytes", "lb_peak_cycles", "lb_mapped_cycles", "matrix_cycles", "units",
-    "layers", "outputs",
+    "layers", "outputs", "fallbacks", "transfers",
 }  # fmt: skip
 
 

@@ -109,7 +109,7 @@ def test_a_reshape_takes_its_new_shape_from_the_option() -> None:
             "tensor 0 “x” is quantised per channel; only per tensor is supported",
         ),
         (
-            lambda: relu_file(dataclasses.replace(X, scales=[], zero_points=[])),
+            lambda: relu_file(dataclasses.replace(X, scales=[0.0])),
             "tensor 0 “x” is UINT8 with scale 0.0, must be greater than 0",
         ),
         (
@@ -130,7 +130,7 @@ def test_a_reshape_takes_its_new_shape_from_the_option() -> None:
         ),
         (
             lambda: relu_file(dataclasses.replace(X, is_state=True)),
-            "tensor 0 “x” keeps its value between inferences; this is not supported",
+            "tensor 0 “x” keeps its value between inferences, but no operator has it as its state",
         ),
         (
             lambda: tflite_file([X, Y], [Operator(code=RELU, inputs=[0], outputs=[1])], [0], [0, 1]),
@@ -181,6 +181,106 @@ def test_the_uint8_networks_are_imported_and_accepted(network: str) -> None:
 def test_a_network_with_a_post_processing_operator_is_refused_by_its_name() -> None:
     with pytest.raises(ModelFileError, match="CUSTOM “TFLite_Detection_PostProcess”"):
         load_tflite(shared_path("models", "tfsup_coco_ssd_mobilenet_v1.tflite"))
+
+
+def test_the_float_network_is_imported_and_accepted() -> None:
+    model = load_tflite(shared_path("models", "mlperf_resnet8_float.tflite"))
+    assert len(legalise(model.graph, Numerics.NNAPI27).operations) == 16
+
+
+def test_bytes_without_a_quantisation_have_scale_1() -> None:
+    bare = {"scales": [], "zero_points": []}
+    graph = load_tflite(relu_file(dataclasses.replace(X, **bare), dataclasses.replace(Y, **bare))).graph
+    assert [(graph.operands[i].type.scale, graph.operands[i].type.zero_point) for i in (0, 1)] == [(1, 0)] * 2
+
+
+def float_tensor(name: str, *shape: int, is_state: bool = False) -> Tensor:
+    kind = tflite.TensorType.FLOAT32
+    return Tensor(name=name, shape=shape, type=kind, scales=(), zero_points=(), is_state=is_state)
+
+
+def rnn_file(state: Tensor) -> bytes:
+    tensors = [
+        *(float_tensor(name, *shape) for name, shape in (("x", (1, 3)), ("w", (4, 3)), ("r", (4, 4)))),
+        float_tensor("b", 4),
+        state,
+        float_tensor("y", 1, 4),
+    ]
+    given = options("RNNOptions", FusedActivationFunction=tflite.ActivationFunctionType.TANH)
+    step = Operator(code=tflite.BuiltinOperator.RNN, inputs=range(5), outputs=[5], options=given)
+    return tflite_file(tensors, [step], [0, 1, 2, 3], [5])
+
+
+def test_a_state_becomes_an_input_and_its_next_value_an_output() -> None:
+    graph = legalise(load_tflite(rnn_file(float_tensor("h", 1, 4, is_state=True))).graph, Numerics.NNAPI)
+    assert [graph.operands[number].name for number in graph.inputs] == ["x", "w", "r", "b", "h"]
+    assert [graph.operands[number].name for number in graph.outputs] == ["y", "h (next)"]
+    assert graph.operations[0].outputs == graph.outputs[::-1]
+
+
+def test_a_state_that_does_not_keep_its_value_must_come_from_somewhere() -> None:
+    with pytest.raises(ModelFileError, match="operand 4 “h” is a temporary that no operation writes"):
+        load_tflite(rnn_file(float_tensor("h", 1, 4)))
+
+
+def lstm_file() -> bytes:
+    """Coupled gates, no peepholes, no projection: 1 batch, 3 inputs, 2 units."""
+    given = {0: (1, 3), **dict.fromkeys(range(2, 5), (2, 3)), **dict.fromkeys(range(6, 9), (2, 2))}
+    given |= dict.fromkeys(range(13, 16), (2,)) | dict.fromkeys((18, 19), (1, 2))
+    tensors = [
+        float_tensor(f"t{position}", *shape, is_state=position in (18, 19))
+        for position, shape in given.items()
+    ]
+    places = {position: index for index, position in enumerate(given)}
+    step = Operator(
+        code=tflite.BuiltinOperator.LSTM,
+        inputs=[places.get(position, -1) for position in range(20)],
+        outputs=[len(tensors)],
+        options=options("LSTMOptions", FusedActivationFunction=tflite.ActivationFunctionType.TANH),
+    )
+    variable = [index for index, tensor in enumerate(tensors) if not tensor.is_state]
+    return tflite_file([*tensors, float_tensor("y", 1, 2)], [step], variable, [len(tensors)])
+
+
+def test_an_lstm_gets_its_omitted_inputs_and_the_outputs_that_nnapi_adds() -> None:
+    graph = legalise(load_tflite(lstm_file()).graph, Numerics.NNAPI)
+    omitted = [i for i, number in enumerate(graph.operations[0].inputs) if graph.operands[number].omitted]
+    assert omitted == [1, 5, 9, 10, 11, 12, 16, 17]
+    results = [graph.operands[number] for number in graph.outputs]
+    assert [(result.name, result.type.dimensions) for result in results] == [
+        ("y", (1, 2)),
+        ("y (scratch)", (1, 6)),
+        ("t18 (next)", (1, 2)),
+        ("t19 (next)", (1, 2)),
+    ]
+
+
+def test_a_hashtable_has_hits_of_scale_1() -> None:
+    tensors = [
+        *(
+            Tensor(name=n, shape=(s,), type=tflite.TensorType.INT32, scales=())
+            for n, s in (("l", 2), ("k", 3))
+        ),
+        float_tensor("v", 3, 5),
+        float_tensor("y", 2, 5),
+        Tensor(name="hits", shape=(2,), scales=(), zero_points=()),
+    ]
+    step = Operator(code=tflite.BuiltinOperator.HASHTABLE_LOOKUP, inputs=[0, 1, 2], outputs=[3, 4])
+    graph = load_tflite(tflite_file(tensors, [step], [0, 1, 2], [3, 4])).graph
+    legalise(graph, Numerics.NNAPI)
+
+
+def test_options_that_are_numbers_in_a_file_are_read_by_name() -> None:
+    tensors = [
+        float_tensor("hashes", 4, 2),
+        float_tensor("items", 3, 2),
+        Tensor(name="y", shape=(4,), type=tflite.TensorType.INT32, scales=()),
+    ]
+    given = options("LSHProjectionOptions", Type=tflite.LSHProjectionType.SPARSE)
+    step = Operator(code=tflite.BuiltinOperator.LSH_PROJECTION, inputs=[0, 1], outputs=[2], options=given)
+    graph = load_tflite(tflite_file(tensors, [step], [0, 1], [2])).graph
+    legalise(graph, Numerics.NNAPI)
+    assert graph.operands[graph.operations[0].inputs[2]].omitted
 
 
 def test_every_operator_maps_to_the_operation_of_its_name() -> None:

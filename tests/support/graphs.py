@@ -53,8 +53,8 @@ class GraphBuilder:
     def shape(self, operand: int) -> tuple[int, ...]:
         return self.type(operand).dimensions
 
-    def operation(self, code: OperationCode, inputs: list[int], output: int) -> int:
-        self.operations.append(Operation(code, tuple(inputs), (output,)))
+    def operation(self, code: OperationCode, inputs: list[int], output: int, *others: int) -> int:
+        self.operations.append(Operation(code, tuple(inputs), (output, *others)))
         return output
 
     def graph(self, *outputs: int) -> Graph:
@@ -223,12 +223,83 @@ class RandomLayers:
         output = b.tensor(tuple(shape), kind.scale if same else self.scale(), kind.zero_point if same else 77)
         return b.operation(OperationCode.CONCATENATION, [*parts, b.scalar(axis)], output)
 
+    def multiply(self, source: int) -> int:
+        b = self.builder
+        shape = tuple(1 if self.rng.random() < 0.2 else n for n in b.shape(source))
+        scale = self.scale()
+        if self.rng.random() < 0.3:
+            other = b.constant(self.bytes(shape), scale, self.integer(0, 255))
+        else:
+            other = b.input(shape, scale, self.integer(0, 255))
+        spread = b.type(source).scale * scale * self.rng.uniform(2, 200)
+        output = b.tensor(b.shape(source), spread, self.integer(0, 255))
+        parts = [source, other] if self.rng.random() < 0.5 else [other, source]
+        return b.operation(OperationCode.MUL, [*parts, self.activation()], output)
+
+    def tanh(self, source: int) -> int:
+        output = self.builder.tensor(self.builder.shape(source), 1 / 128, 128)
+        return self.builder.operation(OperationCode.TANH, [source], output)
+
+    def l2_normalization(self, source: int) -> int:
+        output = self.builder.tensor(self.builder.shape(source), 1 / 128, 128)
+        return self.builder.operation(OperationCode.L2_NORMALIZATION, [source], output)
+
+    def resize(self, source: int) -> int:
+        b = self.builder
+        n, h, w, c = b.shape(source)
+        kind = b.type(source)
+        height, width = self.integer(1, min(2 * h + 1, 24)), self.integer(1, min(2 * w + 1, 24))
+        output = b.tensor((n, height, width, c), kind.scale, kind.zero_point)
+        return b.operation(OperationCode.RESIZE_BILINEAR, [source, b.scalar(width), b.scalar(height)], output)
+
+    def depth_to_space(self, source: int) -> int:
+        """Needs a depth that is a multiple of a square; others are left as they are (block size 1)."""
+        b = self.builder
+        n, h, w, c = b.shape(source)
+        block = int(self.rng.choice([block for block in (1, 2, 3) if c % block**2 == 0]))
+        kind = b.type(source)
+        output = b.tensor((n, h * block, w * block, c // block**2), kind.scale, kind.zero_point)
+        return b.operation(OperationCode.DEPTH_TO_SPACE, [source, b.scalar(block)], output)
+
+    def space_to_depth(self, source: int) -> int:
+        b = self.builder
+        n, h, w, c = b.shape(source)
+        block = int(self.rng.choice([block for block in (1, 2, 3) if h % block == 0 == w % block]))
+        kind = b.type(source)
+        output = b.tensor((n, h // block, w // block, c * block**2), kind.scale, kind.zero_point)
+        return b.operation(OperationCode.SPACE_TO_DEPTH, [source, b.scalar(block)], output)
+
+    def embedding(self, source: int) -> int:
+        """Picks rows of the tensor along its first dimension."""
+        b = self.builder
+        rows, *row = b.shape(source)
+        kind = b.type(source)
+        lookups = self.rng.integers(0, rows, self.integer(1, 4), np.int32)
+        output = b.tensor((lookups.size, *row), kind.scale, kind.zero_point)
+        return b.operation(OperationCode.EMBEDDING_LOOKUP, [b.constant(lookups), source], output)
+
+    def hashtable(self, source: int) -> int:
+        """Picks rows of the tensor by keys, which some lookups miss; the hits are left unread."""
+        b = self.builder
+        rows, *row = b.shape(source)
+        kind = b.type(source)
+        keys = np.sort(self.rng.integers(-4, 4, rows, np.int32))
+        lookups = self.rng.integers(-4, 4, self.integer(1, 4), np.int32)
+        output = b.tensor((lookups.size, *row), kind.scale, kind.zero_point)
+        hits = b.tensor((lookups.size,), 1.0, 0)
+        inputs = [b.constant(lookups), b.constant(keys), source]
+        return b.operation(OperationCode.HASHTABLE_LOOKUP, inputs, output, hits)
+
 
 LAYERS_OF_IMAGES = (
     "convolution", "depthwise", "pool", "add", "relu", "logistic", "softmax", "concatenation",
-    "fully_connected", "reshape",
+    "fully_connected", "reshape", "multiply", "tanh", "l2_normalization", "resize", "depth_to_space",
+    "space_to_depth", "embedding", "hashtable",
 )  # fmt: skip
-LAYERS_OF_VECTORS = ("fully_connected", "add", "relu", "softmax", "concatenation", "logistic")
+LAYERS_OF_VECTORS = (
+    "fully_connected", "add", "relu", "softmax", "concatenation", "logistic", "multiply", "tanh",
+    "l2_normalization", "embedding", "hashtable",
+)  # fmt: skip
 
 
 def random_graph(seed: int, layers: int, *, size: int = 12, channels: int = 12) -> Graph:

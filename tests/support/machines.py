@@ -31,6 +31,7 @@ def random_machine(rng: np.random.Generator) -> MachineConfig:
         f"matrix.accumulator_rows={choose(8, 64, 512)}",
         f"matrix.output_elements_per_cycle={choose(1, 4, 16)}",
         f"vector.lanes={choose(1, 16, 128)}",
+        f"vector.float_lanes={choose(1, 3, 16)}",
         f"sram.kib={choose(4, 8, 16, 64)}",
         f"sram.banks={banks}",
         f"sram.ports={rng.integers(1, banks, endpoint=True)}",

@@ -5,7 +5,17 @@ from collections.abc import Iterator
 
 from isa.instructions.dma import Load, Store, Transfer
 from isa.instructions.matrix import Convolve
-from isa.instructions.vector import Add, Copy, DepthwiseConvolve, Elementwise, Lookup, Pool, PoolMode
+from isa.instructions.vector import (
+    Add,
+    Copy,
+    DepthwiseConvolve,
+    Elementwise,
+    Lookup,
+    Multiply,
+    Pool,
+    PoolMode,
+    QuantizedBinary,
+)
 from isa.instructions.window import Weighted, Windowed
 from tests.support.scalar_arithmetic import mbqm, wrap
 
@@ -107,7 +117,7 @@ def input_byte(i: Elementwise, sram: Memory, d: tuple[int, int, int, int]) -> in
     ]
 
 
-def elementwise(i: Copy | Lookup | Add, sram: Memory) -> None:
+def elementwise(i: Copy | Lookup | QuantizedBinary, sram: Memory) -> None:
     written = {}
     for d in elements(i):
         address = (
@@ -123,6 +133,8 @@ def elementwise(i: Copy | Lookup | Add, sram: Memory) -> None:
                 code = sram[i.table_address + code]
             case Add():
                 code = sum_code(i, code, second_byte(i, sram, d))
+            case Multiply():
+                code = product_code(i, code, second_byte(i, sram, d))
             case Copy():
                 pass
         written[address] = code
@@ -130,7 +142,7 @@ def elementwise(i: Copy | Lookup | Add, sram: Memory) -> None:
         sram[address] = code
 
 
-def second_byte(i: Add, sram: Memory, d: tuple[int, int, int, int]) -> int:
+def second_byte(i: QuantizedBinary, sram: Memory, d: tuple[int, int, int, int]) -> int:
     return sram[
         i.second_address
         + d[0] * i.second_pitch3
@@ -144,6 +156,12 @@ def sum_code(i: Add, first: int, second: int) -> int:
     a1 = mbqm(wrap((first - i.input_zero) << i.left_shift), i.input_multiplier, i.input_shift)
     a2 = mbqm(wrap((second - i.second_zero) << i.left_shift), i.second_multiplier, i.second_shift)
     raw = mbqm(wrap(a1 + a2), i.output_multiplier, i.output_shift)
+    return min(max(raw + i.output_zero, i.clamp_min), i.clamp_max)
+
+
+def product_code(i: Multiply, first: int, second: int) -> int:
+    product = (first - i.input_zero) * (second - i.second_zero)
+    raw = mbqm(product, i.output_multiplier, i.output_shift)
     return min(max(raw + i.output_zero, i.clamp_min), i.clamp_max)
 
 

@@ -1,5 +1,6 @@
 """Graphs of one operation or a few, built operand by operand."""
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,6 +26,22 @@ def int32(*dimensions: int, scale: float = 0.0) -> OperandType:
     return OperandType(OperandCode.TENSOR_INT32, dimensions, float(np.float32(scale)))
 
 
+def float32(*dimensions: int) -> OperandType:
+    """Type of a float32 tensor."""
+    return OperandType(OperandCode.TENSOR_FLOAT32, dimensions)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Omitted:
+    """An optional operand that is left out."""
+
+    type: OperandType
+
+
+Given = OperandType | tuple[OperandType, npt.ArrayLike] | Number | Omitted
+"""An input of an operation: a model input, a constant tensor, a constant scalar, or none."""
+
+
 class OperandList:
     """Collects operands and operations; `finish` makes the graph."""
 
@@ -42,6 +59,21 @@ class OperandList:
     def scalar(self, value: Number) -> int:
         """Add a constant scalar of the type that NNAPI uses for this kind of number; its number."""
         return self.operand(OperandType(_SCALAR_CODES[type(value)]), value)
+
+    def omitted(self, kind: OperandType) -> int:
+        """Add an optional operand that is left out; its number."""
+        self._operands.append(Operand(kind, omitted=True))
+        return len(self._operands) - 1
+
+    def given(self, given: Given) -> int:
+        """Add an input of an operation; its number."""
+        if isinstance(given, OperandType):
+            return self.operand(given)
+        if isinstance(given, tuple):
+            return self.operand(*given)
+        if isinstance(given, Omitted):
+            return self.omitted(given.type)
+        return self.scalar(given)
 
     def operation(self, code: OperationCode, inputs: Sequence[int], outputs: Sequence[int]) -> None:
         """Add an operation."""
@@ -66,3 +98,15 @@ def one_operation(
     result = operands.operand(output)
     operands.operation(code, inputs, [result])
     return operands.finish(variable, [result])
+
+
+def operation(code: OperationCode, inputs: Sequence[Given], outputs: Sequence[OperandType]) -> Graph:
+    """A graph of one operation on whatever inputs, in order."""
+    operands = OperandList()
+    numbers = [operands.given(given) for given in inputs]
+    results = [operands.operand(kind) for kind in outputs]
+    operands.operation(code, numbers, results)
+    variable = [
+        number for number, given in zip(numbers, inputs, strict=True) if isinstance(given, OperandType)
+    ]
+    return operands.finish(variable, results)

@@ -121,3 +121,54 @@ def softmax_codes(codes: list[int], scale: float, beta: float) -> list[int]:
         for code, e in exponentials.items()
     }
     return [by_code.get(code, 0) for code in codes]
+
+
+def tanh(t: int) -> int:
+    if t == 0:
+        return 0
+    e = exp_on_negative(-abs(t), 5)
+    total = e + INT32_MAX
+    h = int(Fraction(total + (1 if total >= 0 else -1), 2))  # int() truncates
+    x = 1515870810 + srdhm(h, -1010580540)
+    for _ in range(3):
+        x += saturate(srdhm(x, 2**29 - srdhm(h, x)) * 4)
+    value = saturate((x - 2**29) * 4)
+    return value if t > 0 else -value
+
+
+def tanh_code(code: int, scale: float, zero_point: int) -> int:
+    """One output code of TANH on uint8."""
+    multiplier, left = quantize_multiplier(scale * 2.0**27)
+    radius = math.floor(Fraction(15 * 2**27, 2**left))
+    c = code - zero_point
+    if c <= -radius:
+        return 0
+    if c >= radius:
+        return 255
+    return min(rounding_divide_by_pot(tanh(srdhm(c * 2**left, multiplier)), 24) + 128, 255)
+
+
+def inverse_square_root(total: int) -> tuple[int, int]:
+    """Multiplier and right shift of 1 / sqrt(total)."""
+    if total <= 1:
+        return INT32_MAX, 0
+    shift = 11
+    while total >= 2**29:
+        total, shift = total // 4, shift + 1
+    while total < 2**27:
+        total, shift = total * 4, shift - 1
+    half = rounding_divide_by_pot(total // 2, 1)
+    x = 2**28
+    for _ in range(5):
+        cube = saturate(srdhm(srdhm(x, x), x) * 2**6)
+        x = saturate((srdhm(3 * 2**27, x) - srdhm(half, cube)) * 2**3)
+    x = srdhm(x, 1518500250)
+    return (x << -shift, 0) if shift < 0 else (x, shift)
+
+
+def l2_codes(codes: list[int], zero_point: int) -> list[int]:
+    """The output codes of L2_NORMALIZATION on one uint8 row."""
+    steps = [code - zero_point for code in codes]
+    multiplier, shift = inverse_square_root(wrap(sum(step * step for step in steps)))
+    scaled = [rounding_divide_by_pot(srdhm(128 * step, multiplier), shift) for step in steps]
+    return [min(max(value + 128, 0), 255) for value in scaled]

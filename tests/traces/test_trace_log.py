@@ -61,3 +61,21 @@ def test_header_is_read_from_a_report():
 def test_a_frequency_of_zero_is_refused():
     with pytest.raises(ValueError, match="frequency_hz is 0"):
         dataclasses.replace(HEADER, frequency_hz=0)
+
+
+def test_the_host_comes_first_and_its_layers_have_a_reason():
+    header = dataclasses.replace(HEADER, layer_reasons=(None, "no float"))
+    log = record([Span(0, 5, "dma0", "Load", 0, 0), Span(5, 9, "host", "LSTM", 1, 1)], header)
+    assert [log.names[lane] for lane in log.lanes] == ["host", "dma0"]
+    assert [log.layer_reason(layer) for layer in (0, 1, 7)] == [None, "no float", None]
+
+
+def test_the_reasons_are_read_from_the_report():
+    report = {
+        "machine": "m", "machine_hash": "h", "model": "net", "frequency_hz": 1, "tool_version": "1",
+        "layers": [
+            {"index": 1, "op": "RNN", "name": "", "fallback_reason": "no float"},
+            {"index": 0, "op": "ADD", "name": "", "fallback_reason": None},
+        ],
+    }  # fmt: skip
+    assert TraceHeader.from_report(report).layer_reasons == (None, "no float")

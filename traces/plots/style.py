@@ -42,6 +42,7 @@ UNIT_COLOURS = {
     "vector": GREEN,
     "sram": SKY,
     "dram": VERMILION,
+    "host": BLACK,
 }
 """Colour of a kind of unit, of its energy, and of what waits for it or is bound by it, in every figure."""
 

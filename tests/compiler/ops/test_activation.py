@@ -1,10 +1,10 @@
 import pytest
 
 from compiler.graph import Graph, OperandType
-from compiler.nnapi import OperationCode, ResultCode
+from compiler.nnapi import Numerics, OperationCode, ResultCode
 from compiler.operation import OperationView
 from compiler.ops.activation import clamp_range
-from tests.support.one_operation import one_operation, quant8
+from tests.support.one_operation import float32, one_operation, quant8
 from tests.support.operations import inferred, refused
 
 FAMILY = [OperationCode.RELU, OperationCode.RELU1, OperationCode.RELU6]
@@ -50,6 +50,37 @@ def test_logistic_refuses_another_output_quantisation(output: OperandType) -> No
 
 def test_logistic_refuses_a_scale_that_does_not_fit_its_format() -> None:
     graph = unary(OperationCode.LOGISTIC, quant8(3, scale=2.0**-27), PROBABILITY)
+    refused(graph, "must be greater than 2^-27", ResultCode.OP_FAILED)
+
+
+@pytest.mark.parametrize("code", [*FAMILY, OperationCode.LOGISTIC, OperationCode.TANH, OperationCode.FLOOR])
+@pytest.mark.parametrize("numerics", list(Numerics))
+def test_floats_keep_their_shape(code: OperationCode, numerics: Numerics) -> None:
+    assert inferred(unary(code, float32(2, 3), float32()), numerics) == float32(2, 3)
+
+
+def test_floor_is_for_floats_only() -> None:
+    graph = unary(OperationCode.FLOOR, quant8(3), quant8())
+    refused(graph, "input (input 0) is TENSOR_QUANT8_ASYMM, must be TENSOR_FLOAT32", ResultCode.BAD_DATA)
+
+
+UNIT = quant8(scale=1 / 128, zero_point=128)
+
+
+def test_tanh_of_bytes_came_with_level_29() -> None:
+    graph = unary(OperationCode.TANH, quant8(3), UNIT)
+    assert inferred(graph).dimensions == (3,)
+    refused(graph, "must be TENSOR_FLOAT32", ResultCode.BAD_DATA, Numerics.NNAPI27)
+
+
+@pytest.mark.parametrize("output", [quant8(scale=1 / 128), quant8(scale=1 / 127, zero_point=128)])
+def test_tanh_refuses_another_output_quantisation(output: OperandType) -> None:
+    graph = unary(OperationCode.TANH, quant8(3), output)
+    refused(graph, "must have scale 0.0078125 and zero point 128", ResultCode.OP_FAILED)
+
+
+def test_tanh_refuses_a_scale_that_does_not_fit_its_format() -> None:
+    graph = unary(OperationCode.TANH, quant8(3, scale=2.0**-27), UNIT)
     refused(graph, "must be greater than 2^-27", ResultCode.OP_FAILED)
 
 

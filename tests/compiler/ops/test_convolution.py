@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 
 from compiler.graph import Graph, OperandType
-from compiler.nnapi import FuseCode, Numerics, OperandCode, OperationCode, ResultCode
+from compiler.nnapi import FuseCode, Numerics, OperationCode, ResultCode
 from compiler.operation import OperationView
 from compiler.ops.convolution import parse
 from compiler.ops.window import WindowAxis
-from tests.support.one_operation import int32, one_operation, quant8
-from tests.support.operations import inferred, refused, unsupported
+from tests.support.one_operation import float32, int32, one_operation, quant8
+from tests.support.operations import inferred, npu_refusal, refused, unsupported
 
 OP_FAILED, BAD_DATA = ResultCode.OP_FAILED, ResultCode.BAD_DATA
 EXPLICIT = (1, 2, 0, 1, 2, 1, 0)
@@ -72,8 +72,10 @@ def test_level_27_refuses_dilation_and_says_why() -> None:
     refused(graph, "data layout and dilation came with level 29", BAD_DATA, Numerics.NNAPI27)
 
 
-def test_the_channels_first_layout_is_unsupported() -> None:
-    unsupported(convolution(1, 1, 1, 0, True), "data layout (input 7) is NCHW")
+def test_channels_may_come_first_but_not_in_filters() -> None:
+    graph = convolution(2, 2, 1, 0, True, image=quant8(2, 3, 5, 8, scale=0.5))
+    assert inferred(graph).dimensions == (2, 4, 3, 3)
+    assert npu_refusal(graph) == "data layout is NCHW; the NPU takes NHWC only"
 
 
 def test_the_fused_activation_is_read() -> None:
@@ -124,9 +126,33 @@ def test_an_input_of_other_rank_fails() -> None:
     refused(graph, "input (input 0) has rank 3 [5, 8, 3], must have rank 4", OP_FAILED)
 
 
-def test_a_float_input_is_unsupported() -> None:
-    graph = convolution(1, 1, 1, 0, image=OperandType(OperandCode.TENSOR_FLOAT32, (1, 5, 8, 3)))
-    unsupported(graph, "input (input 0) is TENSOR_FLOAT32; only TENSOR_QUANT8_ASYMM is implemented")
+FLOATS = {"image": float32(1, 5, 8, 3), "filters": float32(4, 3, 3, 3), "output": float32()}
+
+
+def test_floats_convolve_with_a_float_bias_and_not_on_the_npu() -> None:
+    graph = convolution(1, 1, 1, 0, bias=float32(4), **FLOATS)
+    assert inferred(graph) == float32(1, 5, 8, 4)
+    assert npu_refusal(graph) == "input 0 is TENSOR_FLOAT32; the NPU takes TENSOR_QUANT8_ASYMM here"
+
+
+def test_floats_with_an_integer_bias_are_bad_data() -> None:
+    graph = convolution(1, 1, 1, 0, **FLOATS)
+    refused(graph, "bias (input 2) is TENSOR_INT32, must be TENSOR_FLOAT32", BAD_DATA)
+
+
+def test_a_filter_of_another_type_than_the_input_is_bad_data() -> None:
+    graph = convolution(1, 1, 1, 0, image=float32(1, 5, 8, 3))
+    refused(graph, "filter (input 1) is TENSOR_QUANT8_ASYMM, must be TENSOR_FLOAT32", BAD_DATA)
+
+
+def test_an_output_of_another_type_than_the_input_is_bad_data() -> None:
+    graph = convolution(1, 1, 1, 0, output=float32())
+    refused(graph, "output is TENSOR_FLOAT32, must be TENSOR_QUANT8_ASYMM", BAD_DATA)
+
+
+def test_an_int32_input_is_bad_data() -> None:
+    graph = convolution(1, 1, 1, 0, image=int32(1, 5, 8, 3))
+    refused(graph, "input (input 0) is TENSOR_INT32, must be TENSOR_FLOAT32 or TENSOR_QUANT8_ASYMM", BAD_DATA)
 
 
 def test_an_input_of_unknown_size_is_unsupported() -> None:

@@ -7,8 +7,8 @@ from compiler.graph import Graph, OperandType
 from compiler.nnapi import OperationCode, ResultCode
 from compiler.operation import OperationView, ScalarInput
 from compiler.ops.depthwise import from_tflite, parse
-from tests.support.one_operation import int32, one_operation, quant8
-from tests.support.operations import inferred, refused
+from tests.support.one_operation import float32, int32, one_operation, quant8
+from tests.support.operations import inferred, npu_refusal, refused
 from tests.support.tflite_operators import tflite_operator, tflite_tensor
 
 OP_FAILED = ResultCode.OP_FAILED
@@ -45,6 +45,14 @@ def test_level_29_takes_dilations() -> None:
 )
 def test_shapes_that_do_not_fit_fail(graph: Graph, fragment: str) -> None:
     refused(graph, fragment, OP_FAILED)
+
+
+def test_floats_and_channels_first_are_legal() -> None:
+    tensors = [(float32(1, 3, 5, 8), None), (float32(1, 3, 3, 6), None), (float32(6), None)]
+    scalars = (1, 1, 1, 2, 0, True)
+    graph = one_operation(OperationCode.DEPTHWISE_CONV_2D, tensors, scalars, float32())
+    assert inferred(graph) == float32(1, 6, 5, 8)
+    assert npu_refusal(graph) is not None
 
 
 OPTIONS = {

@@ -3,7 +3,7 @@ import pytest
 from compiler.graph import Graph, OperandType
 from compiler.nnapi import OperationCode, ResultCode
 from compiler.ops.quantization import add_rescaling
-from tests.support.one_operation import one_operation, quant8
+from tests.support.one_operation import float32, one_operation, quant8
 from tests.support.operations import inferred, refused
 
 UNSHAPED = quant8()
@@ -25,6 +25,33 @@ def test_shapes_broadcast_from_the_last_dimension(
     first: tuple[int, ...], second: tuple[int, ...], shape: tuple[int, ...]
 ) -> None:
     assert inferred(add(quant8(*first), quant8(*second))).dimensions == shape
+
+
+@pytest.mark.parametrize("code", [OperationCode.ADD, OperationCode.MUL])
+def test_floats_broadcast_too(code: OperationCode) -> None:
+    tensors = [(float32(4, 1), None), (float32(3), None)]
+    assert inferred(one_operation(code, tensors, (0,), float32())) == float32(4, 3)
+
+
+def test_inputs_of_different_types_are_bad_data() -> None:
+    graph = add(float32(2), quant8(2))
+    fragment = "second input (input 1) is TENSOR_QUANT8_ASYMM, must be TENSOR_FLOAT32"
+    refused(graph, fragment, ResultCode.BAD_DATA)
+
+
+def product(output_scale: float) -> Graph:
+    tensors = [(quant8(2, 3, scale=0.5), None), (quant8(3, scale=0.5), None)]
+    return one_operation(OperationCode.MUL, tensors, (0,), quant8(scale=output_scale))
+
+
+def test_products_have_a_scale_above_the_product_of_the_scales() -> None:
+    assert inferred(product(0.26)).dimensions == (2, 3)
+
+
+@pytest.mark.parametrize("scale", [0.25, 0.2])
+def test_products_of_a_smaller_scale_fail(scale: float) -> None:
+    fragment = "must be greater than the product of the input scales 0.5 x 0.5"
+    refused(product(scale), fragment, ResultCode.OP_FAILED)
 
 
 def test_shapes_that_do_not_broadcast_fail() -> None:

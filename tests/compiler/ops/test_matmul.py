@@ -8,8 +8,8 @@ from compiler.graph import Graph, OperandType
 from compiler.nnapi import Numerics, OperandCode, OperationCode, ResultCode
 from compiler.operation import ConstantInput, OperationView
 from compiler.ops.matmul import from_tflite, parse
-from tests.support.one_operation import int32, one_operation, quant8
-from tests.support.operations import inferred, refused
+from tests.support.one_operation import float32, int32, one_operation, quant8
+from tests.support.operations import inferred, npu_refusal, refused
 from tests.support.tflite_operators import tflite_operator, tflite_tensor
 
 
@@ -40,6 +40,13 @@ def test_rank_1_inputs_are_for_level_27_only() -> None:
     refused(graph, "has rank 1 [6], must have rank 2 or 3 or 4", ResultCode.OP_FAILED)
 
 
+def test_floats_multiply_with_a_float_bias_and_not_on_the_npu() -> None:
+    tensors = [(float32(2, 6), None), (float32(5, 6), None), (float32(5), None)]
+    graph = one_operation(OperationCode.FULLY_CONNECTED, tensors, (0,), float32())
+    assert inferred(graph) == float32(2, 5)
+    assert npu_refusal(graph) is not None
+
+
 def test_a_missing_activation_is_bad_data() -> None:
     refused(fully_connected(quant8(2, 6)), "has 3 inputs, must have 4", ResultCode.BAD_DATA)
 
@@ -54,6 +61,13 @@ def test_a_missing_bias_becomes_zeros_of_the_right_scale(inputs: list[Any]) -> N
     assert isinstance(bias, ConstantInput)
     assert bias.type == OperandType(OperandCode.TENSOR_INT32, (5,), 0.125)
     np.testing.assert_array_equal(bias.value, np.zeros(5, np.int32))
+
+
+def test_a_missing_float_bias_becomes_zeros() -> None:
+    inputs = [tflite_tensor(float32(2, 6)), tflite_tensor(float32(5, 6))]
+    _, _, bias, _ = from_tflite(tflite_operator("FULLY_CONNECTED", inputs, **OPTIONS))
+    assert isinstance(bias, ConstantInput)
+    assert (bias.type, bias.value.dtype) == (float32(5), np.float32)
 
 
 def test_a_shuffled_weights_format_is_unsupported() -> None:

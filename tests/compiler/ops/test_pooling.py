@@ -6,8 +6,8 @@ from compiler.graph import Graph, OperandType
 from compiler.nnapi import OperationCode, ResultCode
 from compiler.operation import OperationView, ScalarInput
 from compiler.ops.pooling import from_tflite, parse
-from tests.support.one_operation import one_operation, quant8
-from tests.support.operations import inferred, refused, unsupported
+from tests.support.one_operation import float32, one_operation, quant8
+from tests.support.operations import inferred, npu_refusal, refused
 from tests.support.tflite_operators import tflite_operator, tflite_tensor
 
 POOLS = [OperationCode.AVERAGE_POOL_2D, OperationCode.MAX_POOL_2D]
@@ -66,14 +66,31 @@ def test_values_that_no_pool_can_have_fail(scalars: tuple[int, ...], fragment: s
 @pytest.mark.parametrize(
     ("scalars", "fragment"),
     [
-        ((1, 65536, 1, 2, 2, 0), "window width has stride 65536; at most 65535 is implemented"),
-        ((1, 1, 1, 2, 70000, 0), "window height has size 70000; at most 65535 is implemented"),
+        ((1, 65536, 1, 2, 2, 0), "window width has stride 65536; the NPU takes at most 65535"),
+        ((1, 1, 1, 2, 70000, 0), "window height has size 70000; the NPU takes at most 65535"),
     ],
 )
-def test_windows_that_no_instruction_can_hold_are_unsupported(
+def test_windows_that_no_instruction_can_hold_are_legal_but_not_on_the_npu(
     scalars: tuple[int, ...], fragment: str
 ) -> None:
-    unsupported(pool(*scalars), fragment)
+    assert npu_refusal(pool(*scalars)) == fragment
+
+
+@pytest.mark.parametrize("code", [*POOLS, OperationCode.L2_POOL_2D])
+def test_floats_pool_too(code: OperationCode) -> None:
+    graph = one_operation(code, [(float32(1, 6, 9, 2), None)], (2, 3, 1, 4, 2, 0), float32())
+    assert inferred(graph) == float32(1, 5, 2, 2)
+
+
+@pytest.mark.parametrize("code", [*POOLS, OperationCode.L2_POOL_2D])
+def test_channels_may_come_first(code: OperationCode) -> None:
+    graph = one_operation(code, [(float32(1, 2, 6, 9), None)], (2, 3, 1, 4, 2, 0, True), float32())
+    assert inferred(graph).dimensions == (1, 2, 5, 2)
+
+
+def test_the_l2_pool_is_float_only() -> None:
+    graph = pool(1, 1, 1, 2, 2, 0, code=OperationCode.L2_POOL_2D)
+    refused(graph, "input (input 0) is TENSOR_QUANT8_ASYMM, must be TENSOR_FLOAT32", ResultCode.BAD_DATA)
 
 
 def test_a_pool_of_a_file_becomes_an_implicit_list() -> None:

@@ -1,4 +1,5 @@
 import dataclasses
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from compiler.graph import Graph, OperandType
 from compiler.nnapi import Numerics, OperandCode, OperationCode, ResultCode
 from compiler.operation import ConstantInput, ScalarInput
 from compiler.ops.shape import concatenation_from_tflite, reshape_from_tflite
-from tests.support.one_operation import int32, one_operation, quant8
+from tests.support.one_operation import float32, int32, one_operation, quant8
 from tests.support.operations import inferred, refused, unsupported
 from tests.support.tflite_operators import tflite_operator, tflite_tensor
 
@@ -37,6 +38,12 @@ def test_shapes_that_mean_nothing_fail(shape: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("shape", [(5, 5), (-1, 5), (48,)])
 def test_another_number_of_elements_fails(shape: tuple[int, ...]) -> None:
     refused(reshape(*shape), "must have the 24 elements of the input [2, 3, 4]", OP_FAILED)
+
+
+@pytest.mark.parametrize("kind", [float32, int32])
+def test_a_reshape_takes_any_type(kind: Callable[..., OperandType]) -> None:
+    tensors = [(kind(2, 3), None), (int32(1), np.array([6], np.int32))]
+    assert inferred(one_operation(OperationCode.RESHAPE, tensors, (), kind())) == kind(6)
 
 
 def test_a_reshape_does_not_rescale() -> None:
@@ -71,6 +78,16 @@ def concatenation(axis: int, *kinds: OperandType, output: OperandType = UNSHAPED
 def test_sizes_add_up_along_the_axis() -> None:
     graph = concatenation(1, quant8(2, 3, 4), quant8(2, 5, 4), quant8(2, 1, 4))
     assert inferred(graph).dimensions == (2, 9, 4)
+
+
+def test_floats_join_too() -> None:
+    assert inferred(concatenation(0, float32(2), float32(3), output=float32())) == float32(5)
+
+
+def test_tensors_of_different_types_are_bad_data() -> None:
+    graph = concatenation(0, float32(2), quant8(3), output=float32())
+    fragment = "tensor (input 1) is TENSOR_QUANT8_ASYMM, must be TENSOR_FLOAT32"
+    refused(graph, fragment, ResultCode.BAD_DATA)
 
 
 def test_one_tensor_is_enough() -> None:

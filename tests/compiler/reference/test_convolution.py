@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from compiler.errors import GraphError
 from compiler.nnapi import Numerics, OperationCode, ResultCode
 from compiler.reference.arithmetic import multiply_by_quantized_multiplier, quantize_multiplier
-from tests.compiler.reference.calls import Array, compute
+from tests.compiler.reference.calls import FLOAT, Array, compute
 from tests.support.one_operation import int32, quant8
 
 CONV, DEPTHWISE, DENSE = (
@@ -289,3 +289,38 @@ def test_a_bias_of_another_length_is_refused() -> None:
 
 def test_a_batch_of_zero_gives_a_batch_of_zero() -> None:
     assert unit_conv(np.ones((0, 3, 3, 1)), ONES, [VALID, 1, 1, 0]).shape == (0, 2, 2, 1)
+
+
+def test_a_float_convolution_adds_products_and_bias() -> None:
+    tensors = [(FLOAT, IMAGE), (FLOAT, ONES * 0.5), (FLOAT, [0.25])]
+    output = compute(CONV, tensors, [VALID, 1, 1, 0], FLOAT)
+    assert output.ravel().tolist() == [6.25, 8.25, 12.25, 14.25]
+
+
+def test_a_float_convolution_is_clamped() -> None:
+    tensors = [(FLOAT, IMAGE), (FLOAT, ONES * 0.5), (FLOAT, [-8.0])]
+    assert compute(CONV, tensors, [VALID, 1, 1, RELU], FLOAT).ravel().tolist() == [0, 0, 4, 6]
+
+
+def test_a_float_convolution_keeps_what_single_precision_sums_would_lose() -> None:
+    # In single precision 2²⁴ + 1 is 2²⁴.
+    tensors = [(FLOAT, [[[[2.0**24, 1.0, -(2.0**24)]]]]), (FLOAT, np.ones((1, 1, 1, 3))), (FLOAT, [0.0])]
+    assert compute(CONV, tensors, [VALID, 1, 1, 0], FLOAT).item() == 1.0
+
+
+def test_a_float_depthwise_convolution_has_a_filter_per_channel() -> None:
+    tensors = [(FLOAT, [[[[1.0, 2.0]]]]), (FLOAT, [[[[1.0, 10.0, 100.0, 1000.0]]]]), (FLOAT, [0.5] * 4)]
+    output = compute(DEPTHWISE, tensors, [VALID, 1, 1, 2, 0], FLOAT)
+    assert output.ravel().tolist() == [1.5, 10.5, 200.5, 2000.5]
+
+
+def test_a_float_dense_layer_flattens_its_input() -> None:
+    tensors = [(FLOAT, np.arange(6).reshape(1, 3, 2)), (FLOAT, [[1.0, 1.0, 1.0]]), (FLOAT, [0.5])]
+    assert compute(DENSE, tensors, [0], FLOAT).tolist() == [[3.5], [12.5]]
+
+
+def test_a_float_input_with_a_quantised_filter_is_bad_data() -> None:
+    tensors = [(FLOAT, IMAGE), (quant8(), ONES), (FLOAT, [0.0])]
+    with pytest.raises(GraphError, match="input 1 is TENSOR_QUANT8_ASYMM, not TENSOR_FLOAT32") as caught:
+        compute(CONV, tensors, [VALID, 1, 1, 0], FLOAT)
+    assert caught.value.result_code is ResultCode.BAD_DATA

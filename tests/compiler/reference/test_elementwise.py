@@ -5,10 +5,10 @@ from hypothesis import strategies as st
 
 from compiler.errors import GraphError
 from compiler.nnapi import OperationCode
-from tests.compiler.reference.calls import compute
+from tests.compiler.reference.calls import FLOAT, compute, single
 from tests.support.one_operation import quant8
 
-ADD = OperationCode.ADD
+ADD, MUL = OperationCode.ADD, OperationCode.MUL
 UNIT = quant8(scale=1.0)
 
 
@@ -76,3 +76,63 @@ def test_shapes_that_do_not_broadcast_are_refused() -> None:
 def test_more_than_four_dimensions_are_refused() -> None:
     with pytest.raises(GraphError, match="at most 4"):
         compute(ADD, [(UNIT, np.ones((1, 1, 1, 1, 1))), (UNIT, [1])], [0], UNIT)
+
+
+def test_products_are_rescaled_with_ties_away_from_the_zero_point() -> None:
+    # Steps 3·4, 2·1, −2·1 and −3·4 times 1/4: 3, 0.5, −0.5, −3.
+    left = (quant8(scale=0.5, zero_point=10), [13, 12, 8, 7])
+    right = (quant8(scale=0.5, zero_point=20), [24, 21, 21, 24])
+    assert compute(MUL, [left, right], [0], quant8(zero_point=100)).tolist() == [103, 101, 99, 97]
+
+
+def test_products_saturate_and_are_clamped_in_the_output_scale() -> None:
+    half = quant8(scale=0.5)
+    assert compute(MUL, [(half, [100]), (half, [100])], [0], UNIT).tolist() == [255]
+    assert compute(MUL, [(half, [100]), (half, [100])], [3], UNIT).tolist() == [6]
+
+
+@settings(deadline=None)
+@given(
+    st.floats(1e-3, 0.5),
+    st.floats(1e-3, 0.5),
+    st.floats(1.01, 50.0),
+    st.integers(0, 255),
+    st.integers(0, 255),
+)
+def test_products_are_rounded_twice_so_within_three_quarters_of_a_step_of_the_real_product(
+    left: float, right: float, factor: float, left_zero: int, right_zero: int
+) -> None:
+    kinds = quant8(scale=left, zero_point=left_zero), quant8(scale=right, zero_point=right_zero)
+    result = quant8(scale=left * right * factor, zero_point=128)
+    a, b = np.arange(256).reshape(-1, 1), np.arange(0, 256, 5)
+    output = compute(MUL, [(kinds[0], a), (kinds[1], b)], [0], result)
+    real = (a - left_zero) * kinds[0].scale * (b - right_zero) * kinds[1].scale
+    exact = np.clip(real / result.scale + 128, 0, 255)
+    assert np.abs(output - exact).max() < 0.75 + 1e-3
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.5, 1e-30])
+def test_a_product_needs_an_output_scale_above_that_of_its_inputs(scale: float) -> None:
+    with pytest.raises(GraphError, match="must be below 1"):
+        compute(MUL, [(UNIT, [1]), (UNIT, [1])], [0], quant8(scale=scale))
+
+
+def test_floats_are_added_and_multiplied_in_single_precision() -> None:
+    left, right = single([0.1, 3.0, 1e30]), single([0.2, -5.0, 1e30])
+    tensors = [(FLOAT, left), (FLOAT, right)]
+    assert compute(ADD, tensors, [0], FLOAT).tolist() == (left + right).tolist()
+    with np.errstate(over="ignore"):
+        assert compute(MUL, tensors, [0], FLOAT).tolist() == (left * right).tolist()
+
+
+@pytest.mark.parametrize(
+    ("fuse", "expected"), [(0, [-3, 5, 8]), (1, [0, 5, 8]), (2, [-1, 1, 1]), (3, [0, 5, 6])]
+)
+def test_float_sums_are_clamped(fuse: int, expected: list[float]) -> None:
+    assert compute(ADD, [(FLOAT, [-4.0, 4.0, 7.0]), (FLOAT, [1.0])], [fuse], FLOAT).tolist() == expected
+
+
+@pytest.mark.parametrize("code", [ADD, MUL])
+def test_floats_broadcast(code: OperationCode) -> None:
+    output = compute(code, [(FLOAT, np.ones((2, 1, 3))), (FLOAT, np.ones((4, 1)))], [0], FLOAT)
+    assert output.shape == (2, 4, 3)

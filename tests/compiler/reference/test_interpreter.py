@@ -1,5 +1,6 @@
 import ast
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -7,10 +8,10 @@ import pytest
 import compiler.reference
 from compiler.errors import GraphError, UnsupportedError
 from compiler.graph import Graph, OperandType
-from compiler.nnapi import OperandCode, OperationCode
+from compiler.nnapi import LEVEL_27_OPERATIONS, OperandCode, OperationCode, ResultCode
 from compiler.reference.interpreter import run_graph
 from compiler.reference.registry import Array, Call, reference, references
-from tests.support.one_operation import OperandList, one_operation, quant8
+from tests.support.one_operation import OperandList, float32, int32, one_operation, operation, quant8
 
 KIND = quant8(2, scale=0.5)
 
@@ -55,6 +56,12 @@ def test_a_wrong_number_of_inputs_is_refused() -> None:
         run_graph(chain(), [np.zeros(2, np.uint8)] * 2)
 
 
+def test_an_omitted_input_that_is_not_optional_is_refused() -> None:
+    with pytest.raises(GraphError, match="input 0 has no value") as caught:
+        run_graph(chain(), [None])
+    assert caught.value.result_code is ResultCode.BAD_DATA
+
+
 def test_operands_that_nothing_produces_are_refused() -> None:
     builder = OperandList()
     source, result = builder.operand(KIND), builder.operand(KIND)
@@ -63,17 +70,54 @@ def test_operands_that_nothing_produces_are_refused() -> None:
         run_graph(builder.finish([], [result]), [])
 
 
-def test_operations_without_a_reference_are_unsupported() -> None:
-    graph = one_operation(OperationCode.LSTM, [(KIND, None)], [], KIND)
-    with pytest.raises(UnsupportedError, match="LSTM"):
+@pytest.mark.parametrize("declared", [(3,), (1, 2)])
+def test_an_output_declared_with_another_shape_is_refused(declared: tuple[int, ...]) -> None:
+    graph = one_operation(OperationCode.RELU, [(KIND, None)], [], quant8(*declared, scale=0.5))
+    with pytest.raises(GraphError, match=r"declared as .*, but the operation gives \[2\]") as caught:
         run_graph(graph, [np.zeros(2, np.uint8)])
+    assert caught.value.result_code is ResultCode.OP_FAILED
 
 
-def test_float_tensors_are_unsupported() -> None:
-    kind = OperandType(OperandCode.TENSOR_FLOAT32, (2,))
-    graph = one_operation(OperationCode.RELU, [(kind, None)], [], kind)
-    with pytest.raises(UnsupportedError, match="TENSOR_FLOAT32"):
-        run_graph(graph, [np.zeros(2, np.float32)])
+def test_an_output_may_leave_its_shape_open() -> None:
+    graph = one_operation(OperationCode.RELU, [(KIND, None)], [], quant8(scale=0.5))
+    assert run_graph(graph, [np.zeros(2, np.uint8)])[graph.outputs[0]].shape == (2,)
+
+
+def test_every_operation_of_level_27_has_a_reference() -> None:
+    assert set(references()) == set(LEVEL_27_OPERATIONS)
+
+
+def test_later_operations_are_unsupported() -> None:
+    graph = one_operation(OperationCode.SUB, [(KIND, None), (KIND, None)], [0], KIND)
+    with pytest.raises(UnsupportedError, match="does not compute SUB"):
+        run_graph(graph, [np.zeros(2, np.uint8)] * 2)
+
+
+def assert_bad_data(code: OperationCode, inputs: list[Any], outputs: list[OperandType]) -> None:
+    with pytest.raises(GraphError) as caught:
+        run_graph(operation(code, inputs, outputs), [])
+    assert caught.value.result_code is ResultCode.BAD_DATA
+
+
+@pytest.mark.parametrize("code", LEVEL_27_OPERATIONS)
+def test_an_operation_without_inputs_or_outputs_is_bad_data(code: OperationCode) -> None:
+    assert_bad_data(code, [], [])
+    outputs = {OperationCode.RNN: 2, OperationCode.SVDF: 2, OperationCode.HASHTABLE_LOOKUP: 2}
+    for count in (1, outputs.get(code, 4)):
+        assert_bad_data(code, [], [float32()] * count)
+
+
+def test_a_quantised_output_of_a_float_operation_is_bad_data() -> None:
+    assert_bad_data(OperationCode.RELU, [(float32(1), [1.0])], [quant8(1)])
+
+
+def test_a_float_output_of_a_quantised_operation_is_bad_data() -> None:
+    assert_bad_data(OperationCode.RELU, [(quant8(1), [1])], [float32(1)])
+
+
+def test_inputs_of_different_types_are_bad_data() -> None:
+    assert_bad_data(OperationCode.ADD, [(float32(1), [1.0]), (quant8(1), [1]), 0], [float32(1)])
+    assert_bad_data(OperationCode.CONCATENATION, [(quant8(1), [1]), (int32(1), [1]), 0], [quant8(2)])
 
 
 def test_a_tensor_without_scale_is_refused() -> None:
@@ -81,6 +125,14 @@ def test_a_tensor_without_scale_is_refused() -> None:
     graph = one_operation(OperationCode.RELU, [(kind, None)], [], kind)
     with pytest.raises(GraphError, match=r"input 0 has scale 0\.0"):
         run_graph(graph, [np.zeros(2, np.uint8)])
+
+
+def test_infinities_and_nan_pass_in_silence() -> None:
+    graph = one_operation(OperationCode.ADD, [(float32(2), None), (float32(2), None)], [0], float32(2))
+    values = [np.array([np.inf, 3e38], np.float32), np.array([-np.inf, 3e38], np.float32)]
+    output = run_graph(graph, values)[graph.outputs[0]]
+    assert np.isnan(output[0])
+    assert output[1] == np.inf
 
 
 def test_an_operation_has_one_reference() -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from compiler.errors import GraphError
 from compiler.nnapi import Numerics, OperationCode
-from tests.compiler.reference.calls import Array, compute
+from tests.compiler.reference.calls import FLOAT, Array, compute, single
 from tests.support.one_operation import quant8
 
 AVERAGE, MAX = OperationCode.AVERAGE_POOL_2D, OperationCode.MAX_POOL_2D
@@ -102,3 +102,32 @@ def test_level_27_refuses_an_average_of_nothing() -> None:
 def test_level_27_refuses_the_layout_flag() -> None:
     with pytest.raises(GraphError, match="8 inputs"):
         pool(AVERAGE, IMAGE, [VALID, 1, 1, 1, 1, 0, False], Numerics.NNAPI27)
+
+
+def float_pool(code: OperationCode, values: Any, scalars: list[Any]) -> list[float]:
+    flat: list[float] = compute(code, [(FLOAT, values)], scalars, FLOAT).ravel().tolist()
+    return flat
+
+
+def test_floats_are_averaged_over_the_taps_inside() -> None:
+    assert float_pool(AVERAGE, [[[[1.0], [2.0], [4.5]]]], [SAME, 1, 1, 2, 1, 0]) == [1.5, 3.25, 4.5]
+
+
+def test_the_maximum_of_negative_floats_ignores_padding() -> None:
+    assert float_pool(MAX, [[[[-1.0], [-2.0], [-4.5]]]], [SAME, 1, 1, 2, 1, 0]) == [-1.0, -2.0, -4.5]
+
+
+def test_the_activation_clamps_floats() -> None:
+    assert float_pool(MAX, [[[[-3.0], [0.5], [9.0]]]], [VALID, 1, 1, 1, 1, 2]) == [-1.0, 0.5, 1.0]
+
+
+@pytest.mark.parametrize("numerics", list(Numerics))
+def test_l2_pools_take_the_root_of_the_mean_square_of_the_taps_inside(numerics: Numerics) -> None:
+    values, scalars = [[[[1.0], [7.0], [-3.0]]]], [SAME, 1, 1, 2, 1, 0]
+    output = compute(OperationCode.L2_POOL_2D, [(FLOAT, values)], scalars, FLOAT, numerics)
+    assert output.ravel().tolist() == np.sqrt(single([25.0, 29.0, 9.0])).tolist()
+
+
+def test_l2_pools_know_only_floats() -> None:
+    with pytest.raises(GraphError, match="TENSOR_QUANT8_ASYMM, not TENSOR_FLOAT32"):
+        compute(OperationCode.L2_POOL_2D, [(KIND, IMAGE)], [VALID, 1, 1, 1, 1, 0], KIND)

@@ -6,7 +6,7 @@ import pytest
 from compiler.errors import GraphError
 from compiler.graph import OperandType
 from compiler.nnapi import Numerics, OperationCode
-from tests.compiler.reference.calls import Array, compute
+from tests.compiler.reference.calls import FLOAT, INT32, Array, compute
 from tests.support.one_operation import int32, quant8
 
 KIND = quant8(scale=0.5, zero_point=3)
@@ -82,3 +82,15 @@ def test_an_axis_outside_is_refused(axis: int) -> None:
 def test_parts_of_other_shape_are_refused(other: Array) -> None:
     with pytest.raises(GraphError, match="input 1 is"):
         concatenate([(KIND, np.ones((2, 2))), (KIND, other)], 0)
+
+
+def test_floats_and_integers_are_reshaped() -> None:
+    for kind, values in ((FLOAT, [0.5, -1.5]), (INT32, [-7, 1 << 30])):
+        output = compute(OperationCode.RESHAPE, [(kind, values), (INT32, [2, 1])], [], kind)
+        assert output.tolist() == [[values[0]], [values[1]]]
+
+
+@pytest.mark.parametrize("numerics", list(Numerics))
+def test_floats_are_joined(numerics: Numerics) -> None:
+    output = concatenate([(FLOAT, [[0.5]]), (FLOAT, [[1.5, -2.5]])], 1, FLOAT, numerics)
+    assert output.tolist() == [[0.5, 1.5, -2.5]]

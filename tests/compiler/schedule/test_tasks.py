@@ -44,5 +44,23 @@ def test_a_buffer_that_was_overwritten_whole_is_forgotten():
     sram = SramBuffers()
     first = sram.new(0, 64)
     second = sram.new(0, 64)
+    second.write(Use(0, 40), DMA, 1, {})
+    second.write(Use(40, 64), DMA, 2, {})
     assert sram.new(0, 64).before == (second,)
     assert second.before == (first,)
+
+
+def test_behind_a_buffer_that_was_written_in_part_the_one_before_still_counts():
+    sram, after = SramBuffers(), {}
+    sram.new(0, 64).read(Use(32, 64), DMA, 1, {})
+    sram.new(0, 64).write(Use(0, 16), MATRIX, 2, {})
+    sram.new(0, 64).write(Use(32, 64), MATRIX, 3, after)
+    assert after == {DMA: 1}
+
+
+def test_behind_a_smaller_buffer_the_rest_of_the_one_before_still_counts():
+    sram, after = SramBuffers(), {}
+    sram.new(0, 64).read(Use(32, 64), DMA, 1, {})
+    sram.new(0, 16).write(Use(0, 16), MATRIX, 2, {})
+    sram.new(0, 64).write(Use(32, 64), MATRIX, 3, after)
+    assert after == {DMA: 1}

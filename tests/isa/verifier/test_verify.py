@@ -77,19 +77,27 @@ def test_halt_must_stand_once() -> None:
 
 
 def test_layer_of_must_cover_all_instructions() -> None:
-    refuse([Halt()], "layer_of has 0 entries for 1 instructions", layer_of=())
+    refuse([Halt()], "layer_of has 0 entries: allowed is one for each of 1 instructions", layer_of=())
 
 
 def test_layer_of_must_name_a_layer() -> None:
-    refuse([Halt()], "layer_of[0] = 1: the program has 1 layers", layer_of=(1,))
+    refuse([Halt()], "layer_of[0] = 1: allowed is the index of one of 1 layers", layer_of=(1,))
 
 
 def test_code_must_fit_its_region() -> None:
-    refuse([Halt()], "region_bytes[CODE] = 0: its content has 16 bytes", region_bytes=REGION_BYTES)
+    refuse(
+        [Halt()],
+        "region_bytes[CODE] = 0: allowed is the size of its content, 16, or more",
+        region_bytes=REGION_BYTES,
+    )
 
 
 def test_constants_must_fit_their_region() -> None:
-    refuse([Halt()], "region_bytes[CONSTANTS] = 256: its content has 257 bytes", constants=bytes(257))
+    refuse(
+        [Halt()],
+        "region_bytes[CONSTANTS] = 256: allowed is the size of its content, 257, or more",
+        constants=bytes(257),
+    )
 
 
 # Bounds and permissions
@@ -181,7 +189,8 @@ def test_symbol_must_lie_in_its_region() -> None:
     symbol = dataclasses.replace(OUTPUT_SYMBOL, offset_bytes=250)
     refuse(
         convolution_instructions(),
-        "symbol 'result': bytes 250 … 265 of OUTPUT, which has 256 bytes",
+        "symbols[0] 'result': offset_bytes = 250 with shape [1, 2, 2, 4] of uint8, 16 bytes: allowed are 256"
+        " bytes of region OUTPUT",
         symbols=(symbol,),
     )
 

@@ -10,13 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isa.arithmetic import softmax_parameters
-from isa.instructions.vector import Add, Copy, DepthwiseConvolve, Lookup, Pool, PoolMode, Softmax
+from isa.instructions.vector import (
+    Add,
+    Copy,
+    DepthwiseConvolve,
+    L2Normalize,
+    Lookup,
+    Multiply,
+    Pool,
+    PoolMode,
+    Softmax,
+)
 from npu_sim.errors import MachineError
 from npu_sim.functional import vector
 from npu_sim.functional.executor import Executor
 from tests.support import naive_instructions
 from tests.support.functional_states import random_state
-from tests.support.scalar_arithmetic import softmax_codes
+from tests.support.scalar_arithmetic import l2_codes, softmax_codes
 from tests.support.window_strategies import (
     SRAM_BYTES,
     Layout,
@@ -173,22 +183,29 @@ def loops(draw: st.DrawFn, *, second: bool) -> dict[str, int]:
 
 
 @st.composite
-def additions(draw: st.DrawFn) -> Add:
+def pairs(draw: st.DrawFn, output_shifts: list[int]) -> dict[str, int]:
+    """The fields of an instruction on two quantised inputs."""
     zero = st.integers(0, 255)
+    return draw(loops(second=True)) | {
+        "input_zero": draw(zero),
+        "second_zero": draw(zero),
+        "output_zero": draw(zero),
+        "output_multiplier": draw(mantissas),
+        "output_shift": draw(st.sampled_from(output_shifts)),
+        "clamp_min": draw(st.sampled_from([0, 0, 90])),
+        "clamp_max": draw(st.sampled_from([255, 255, 170])),
+    }
+
+
+@st.composite
+def additions(draw: st.DrawFn) -> Add:
     return Add(
-        **draw(loops(second=True)),
+        **draw(pairs([-22, -20, -19, -12, 0])),
         left_shift=draw(st.sampled_from([20, 20, 0, 15])),
-        input_zero=draw(zero),
         input_multiplier=draw(mantissas),
         input_shift=draw(shifts),
-        second_zero=draw(zero),
         second_multiplier=draw(mantissas | st.integers(-(2**31) + 1, -(2**30))),
         second_shift=draw(shifts),
-        output_zero=draw(zero),
-        output_multiplier=draw(mantissas),
-        output_shift=draw(st.sampled_from([-22, -20, -19, -12, 0])),
-        clamp_min=draw(st.sampled_from([0, 0, 90])),
-        clamp_max=draw(st.sampled_from([255, 255, 170])),
     )
 
 
@@ -196,11 +213,12 @@ elementwise = st.one_of(
     loops(second=False).map(lambda fields: Copy(**fields)),
     loops(second=False).map(lambda fields: Lookup(**fields, table_address=SRAM_BYTES - 256)),
     additions(),
+    pairs([-31, -9, -8, -6, -1, 0]).map(lambda fields: Multiply(**fields)),
 )
 
 
 @given(elementwise, seeds)
-def test_elementwise_equals_loops_over_bytes(instruction: Copy | Lookup | Add, seed: int) -> None:
+def test_elementwise_equals_loops_over_bytes(instruction: Copy | Lookup | Add | Multiply, seed: int) -> None:
     state = random_state(seed, sram_bytes=SRAM_BYTES)
     expected = bytearray(state.sram)
     naive_instructions.elementwise(instruction, expected)
@@ -268,3 +286,26 @@ def test_softmax_equals_the_scalar_rule_row_by_row(rows: int, depth: int, scale:
 def test_softmax_outside_sram_is_an_error() -> None:
     with pytest.raises(MachineError, match="Softmax: access to SRAM"):
         Executor(random_state(0)).execute(softmax_instruction(100, 100, 0.1), 0)
+
+
+@given(st.integers(1, 4), st.integers(1, 30), st.integers(0, 255), seeds)
+def test_l2_normalize_equals_the_scalar_rule_row_by_row(
+    rows: int, depth: int, zero_point: int, seed: int
+) -> None:
+    state = random_state(seed)
+    before = state.sram.copy()
+    instruction = L2Normalize(
+        unit_mask=1,
+        rows=rows,
+        depth=depth,
+        input_address=0,
+        input_row_pitch=depth + 2,
+        output_address=2048,
+        output_row_pitch=depth + 1,
+        input_zero=zero_point,
+    )
+    Executor(state).execute(instruction, 0)
+    for row in range(rows):
+        codes = before[row * (depth + 2) :][:depth].tolist()
+        assert state.sram[2048 + row * (depth + 1) :][:depth].tolist() == l2_codes(codes, zero_point)
+    assert state.sram[2048 + depth] == before[2048 + depth]  # between the rows

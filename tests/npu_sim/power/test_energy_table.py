@@ -3,6 +3,7 @@ import typing
 
 import pytest
 
+from isa.instructions.float_vector import FloatRows, RowFunction
 from isa.instructions.vector import DepthwiseConvolve, Softmax
 from npu_sim.actions import COMPONENT_OF, Action, Component
 from npu_sim.config import EnergyConfig
@@ -10,6 +11,7 @@ from npu_sim.config_io import load_machine, override
 from npu_sim.power.energy_table import energy_table
 from npu_sim.units.machine_timing import MachineTiming
 from tests.npu_sim.pipelines import convolve_tile
+from tests.npu_sim.units.test_float_timing import ROWS
 from tests.npu_sim.units.test_vector_timing import SOFTMAX, WINDOW
 from tests.support.programs import load, store
 
@@ -35,7 +37,9 @@ def test_every_action_is_emitted_by_some_unit():
     timing = MachineTiming(machine, machine.operating_point("NOM"))
     depthwise = DepthwiseConvolve(**WINDOW, weight_address=1024, weight_tap_pitch=8)
     assert isinstance(SOFTMAX, Softmax)
-    works = [timing.work(i) for i in (convolve_tile(0, 2048, 4096), depthwise, SOFTMAX, load(), store())]
+    single = FloatRows(**ROWS, function=RowFunction.SOFTMAX)
+    instructions = (convolve_tile(0, 2048, 4096), depthwise, SOFTMAX, single, load(), store())
+    works = [timing.work(i) for i in instructions]
     emitted = {action for work in works for action, amount in work.activities if amount}
     assert emitted == set(Action) - {Action.INSTRUCTION_DISPATCH}
 

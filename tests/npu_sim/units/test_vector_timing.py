@@ -2,8 +2,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isa.instructions.vector import Add, Copy, DepthwiseConvolve, Lookup, Pool, PoolMode, Softmax
-from npu_sim.units.vector_timing import lane_steps, peak_cycles, row_cycles, vector_cycles
+from isa.instructions.gather import Gather, HashGather, HashHits
+from isa.instructions.resize import ResizeBilinear
+from isa.instructions.vector import (
+    Add,
+    Copy,
+    DepthwiseConvolve,
+    L2Normalize,
+    Lookup,
+    Multiply,
+    Pool,
+    PoolMode,
+    Softmax,
+)
+from npu_sim.units.vector_timing import SOFTMAX_ROW, lane_steps, peak_cycles, row_cycles, vector_cycles
 from tests.support.programs import convolve
 
 WINDOW = {
@@ -30,18 +42,34 @@ ADD = {
     **dict.fromkeys(["input_multiplier", "second_multiplier", "output_multiplier"], 1 << 30),
     **dict.fromkeys(["input_shift", "second_shift", "output_shift"], 0),
 }
-SOFTMAX = Softmax(
-    unit_mask=1,
-    rows=2,
-    depth=100,
-    input_address=0,
-    input_row_pitch=100,
-    output_address=512,
-    output_row_pitch=100,
-    multiplier=1 << 30,
-    shift=20,
-    difference_limit=100,
-)
+MULTIPLY = {"second_address": 512, "input_zero": 0, "second_zero": 0, "output_zero": 0}
+MULTIPLY |= {"output_multiplier": 1 << 30, "output_shift": 0}
+ROWS = {
+    "unit_mask": 1,
+    "rows": 2,
+    "depth": 100,
+    "input_address": 0,
+    "input_row_pitch": 100,
+    "output_address": 512,
+    "output_row_pitch": 100,
+}
+SOFTMAX = Softmax(**ROWS, multiplier=1 << 30, shift=20, difference_limit=100)
+TABLE = {
+    "unit_mask": 1,
+    "lookups": 3,
+    "lookup_address": 0,
+    "value_address": 1024,
+    "value_rows": 100,
+    "value_row_pitch": 64,
+    "row_bytes": 64,
+    "output_address": 512,
+    "output_row_pitch": 64,
+}
+
+
+def resize(height: int, width: int, channels: int) -> ResizeBilinear:
+    fields = {field.name: 1 for field in ResizeBilinear.fields}
+    return ResizeBilinear(**fields | {"output_height": height, "output_width": width, "channels": channels})
 
 
 @pytest.mark.parametrize(
@@ -57,6 +85,18 @@ SOFTMAX = Softmax(
         (Add(**ELEMENTWISE, **ADD), 4 * 3),
         # 200 elements are 2 groups; a row adds two reductions over 128 = 2**7 lanes and 10 steps
         (SOFTMAX, 2 * 20 + 2 * (2 * 7 + 10)),
+        (Multiply(**ELEMENTWISE, **MULTIPLY), 4 * 2),
+        # a row adds one reduction and 5 Newton steps of 7, then 4 more steps
+        (L2Normalize(**ROWS, input_zero=0), 2 * 4 + 2 * (7 + 39)),
+        (resize(5, 10, 8), 4 * 17),
+        # 192 bytes are 2 groups; a lookup adds 2 steps, and 2 for each of the 7 probes of 100 keys
+        (Gather(**TABLE), 2 + 3 * 2),
+        (HashGather(**TABLE, key_address=0), 2 + 3 * (2 + 2 * 7)),
+        # 103 keys and lookups are 1 group
+        (
+            HashHits(unit_mask=1, lookups=3, lookup_address=0, keys=100, key_address=0, output_address=0),
+            1 + 3 * (1 + 2 * 7),
+        ),
     ],
 )
 def test_cycles_of_each_instruction_on_128_lanes(instruction, cycles):
@@ -69,7 +109,7 @@ def test_a_matrix_instruction_is_refused():
 
 
 def test_one_lane_needs_no_reduction():
-    assert row_cycles(1) == 10
+    assert row_cycles(SOFTMAX_ROW, 1) == 10
 
 
 @given(st.integers(1, 5000), st.integers(1, 5000), st.integers(1, 300))

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from npu_sim.config_io import preset_names
+from npu_sim.config_io import machine_text, preset_names
 from tests.support.command_line import failure_of, npu_sim, stdout_of
 
 
@@ -24,8 +24,16 @@ def test_ridge_point_is_peak_over_sustained_bandwidth() -> None:
     for point in json.loads(stdout_of("machines", "phone", "--json"))["operating_points"]:
         # two units of 32x32, two operations per multiply-accumulate
         assert point["matrix_peak_ops_per_s"] == 2 * 2 * 32 * 32 * point["frequency_hz"]
+        assert point["dma_bytes_per_s"] > point["dram_sustained_bytes_per_s"]
         ridge = point["matrix_peak_ops_per_s"] / point["dram_sustained_bytes_per_s"]
         assert point["ridge_ops_per_byte"] == pytest.approx(ridge)
+
+
+def test_ridge_point_of_a_machine_with_slow_dma_is_peak_over_its_bandwidth() -> None:
+    slow = ("--set", "dma.channels=1", "--set", "dma.bytes_per_cycle=2.0")
+    for point in json.loads(stdout_of("machines", "phone", *slow, "--json"))["operating_points"]:
+        # 4096 operations against 2 bytes, both per cycle
+        assert point["ridge_ops_per_byte"] == pytest.approx(2048)
 
 
 def test_sustained_bandwidth_is_below_the_peak() -> None:
@@ -40,6 +48,11 @@ def test_printed_toml_is_the_same_machine(tmp_path: Path) -> None:
     path.write_text(stdout_of("machines", "tiny", "--set", "sram.kib=96", "--toml"))
     overridden = stdout_of("machines", "tiny", "--set", "sram.kib=96", "--json")
     assert stdout_of("machines", path, "--json") == overridden
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_toml_of_a_preset_keeps_its_comments(name: str) -> None:
+    assert stdout_of("machines", name, "--toml") == machine_text(name)
 
 
 def test_unknown_machine_gives_one_message() -> None:

@@ -15,7 +15,18 @@ COMMANDS = sorted(main.commands)
 
 
 def test_offers_exactly_the_documented_commands() -> None:
-    assert COMMANDS == ["bench", "compare", "compile", "conv", "disasm", "gemm", "machines", "run"]
+    assert COMMANDS == [
+        "bench",
+        "compare",
+        "compile",
+        "conformance",
+        "conv",
+        "disasm",
+        "gemm",
+        "machines",
+        "ops",
+        "run",
+    ]
 
 
 def test_version_is_the_distributions() -> None:
@@ -50,14 +61,20 @@ def test_reader_that_goes_away_is_no_error() -> None:
     assert finished.stderr == ""
 
 
-def test_interrupt_leaves_nothing_half_written(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "status", "message"),
+    [(signal.SIGINT, 130, b"npu-sim: interrupted\n"), (signal.SIGTERM, 143, b"npu-sim: terminated\n")],
+)
+def test_signal_leaves_nothing_half_written(
+    number: signal.Signals, status: int, message: bytes, tmp_path: Path
+) -> None:
     arguments = ["conv", "256", "256", "64", "64", "3", "--set", "sram.kib=32", "--trace", "trace.json"]
     process = subprocess.Popen(
         [sys.executable, "-m", "runtime.cli.main", *arguments], cwd=tmp_path, stderr=subprocess.PIPE
     )
     while not os.listdir(tmp_path):
         time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, stderr = process.communicate(timeout=60)
-    assert (process.returncode, stderr) == (130, b"npu-sim: interrupted\n")
+    assert (process.returncode, stderr) == (status, message)
     assert os.listdir(tmp_path) == []

@@ -25,7 +25,9 @@ FIELDS = [
     "voltage_v",
     "latency_s",
     "energy_j",
+    "energy_aj",
     "energy_breakdown",
+    "energy_breakdown_aj",
     "dram_bytes_read",
     "dram_bytes_written",
     "sram_peak_bytes",
@@ -34,9 +36,22 @@ FIELDS = [
     "matrix_cycles",
     "units",
     "layers",
+    "fallbacks",
+    "transfers",
     "outputs",
 ]
-LAYER_FIELDS = ["index", "op", "name", "device", "cycles", "macs", "utilization", "bound_by", "energy_j"]
+LAYER_FIELDS = [
+    "index",
+    "op",
+    "name",
+    "device",
+    "cycles",
+    "macs",
+    "utilization",
+    "bound_by",
+    "energy_j",
+    "energy_aj",
+]
 
 
 def report_of(*arguments: object) -> dict[str, Any]:
@@ -56,6 +71,17 @@ def test_json_has_every_documented_field(report: dict[str, Any]) -> None:
 
 def test_layer_cycles_sum_to_the_total(report: dict[str, Any]) -> None:
     assert sum(layer["cycles"] for layer in report["layers"]) == report["cycles"]
+
+
+def test_attojoules_of_layers_and_components_sum_to_the_total(report: dict[str, Any]) -> None:
+    assert sum(layer["energy_aj"] for layer in report["layers"]) == report["energy_aj"]
+    assert sum(report["energy_breakdown_aj"].values()) == report["energy_aj"]
+
+
+def test_joules_are_the_attojoules(report: dict[str, Any]) -> None:
+    assert report["energy_j"] == report["energy_aj"] * 1e-18
+    assert all(layer["energy_j"] == layer["energy_aj"] * 1e-18 for layer in report["layers"])
+    assert report["energy_breakdown"] == {k: v * 1e-18 for k, v in report["energy_breakdown_aj"].items()}
 
 
 def test_every_cycle_of_every_unit_has_a_cause(report: dict[str, Any]) -> None:

@@ -1,9 +1,11 @@
+import csv
 import json
 from typing import Any
 
 import pytest
 
 from tests.support.command_line import npu_sim, stdout_of
+from tests.support.shared import SHARED
 
 ARRAY_OF_8 = [
     "--machine",
@@ -92,3 +94,24 @@ def test_impossible_shape_is_a_usage_error(arguments: str, message: str) -> None
     result = npu_sim(*arguments.split())
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+def _scale_sim_rows() -> list[dict[str, str]]:
+    path = SHARED / "peers" / "scalesim_gemm.csv"
+    rows = csv.DictReader(path.read_text().splitlines() if path.exists() else [])
+    return [row for row in rows if row["dataflow"] in ("ws", "os")]
+
+
+@pytest.mark.parametrize("row", _scale_sim_rows(), ids=lambda row: "-".join(row.values()))
+def test_gemm_takes_the_cycles_that_scale_sim_counts(row: dict[str, str]) -> None:
+    dataflow = {"ws": "weight_stationary", "os": "output_stationary"}[row["dataflow"]]
+    settings = {
+        "rows": row["rows"],
+        "cols": row["cols"],
+        "units": 1,
+        "dataflow": dataflow,
+        "stationary_load": "serial",
+    }
+    options = [word for key, value in settings.items() for word in ("--set", f"matrix.{key}={value}")]
+    report = report_of("gemm", row["M"], row["K"], row["N"], "--machine", "ideal", *options, "--timing-only")
+    assert report["matrix_cycles"] == int(row["compute_cycles"])

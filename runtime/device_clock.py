@@ -115,26 +115,32 @@ class DeviceClock:
                 self._changed.notify_all()
 
 
-NO_DEADLINE_PS = 2**128
+_NO_DEADLINE_PS = 2**128
 
 
-def _deadline_ps(submission: Submission) -> int:
+def _limits(submission: Submission) -> list[tuple[int, int]]:
+    """From when on, and for how many picoseconds, the run's time is limited."""
     limits = (
         (submission.submitted_ps, submission.limit_ns),
         (submission.ready_ps, submission.fenced_limit_ns),
     )
-    return min((since + ns * PS_PER_NS for since, ns in limits if ns), default=NO_DEADLINE_PS)
+    return [(since_ps, limit_ns * PS_PER_NS) for since_ps, limit_ns in limits if limit_ns]
+
+
+def _deadline_ps(submission: Submission) -> int:
+    return min((since_ps + limit_ps for since_ps, limit_ps in _limits(submission)), default=_NO_DEADLINE_PS)
 
 
 def _check_deadline(submission: Submission, timing: Timing) -> None:
     late_ps = timing.end_ps - _deadline_ps(submission)
     if late_ps <= 0:
         return
+    used_ps = timing.end_ps - timing.start_ps
+    waited_ps = timing.start_ps - timing.submitted_ps
     message = (
         f"the run ends {late_ps / PS_PER_NS:.0f} ns after its time limit: it takes"
-        f" {(timing.end_ps - timing.start_ps) / PS_PER_NS:.0f} ns, after"
-        f" {(timing.start_ps - timing.submitted_ps) / PS_PER_NS:.0f} ns of waiting"
+        f" {used_ps / PS_PER_NS:.0f} ns, after {waited_ps / PS_PER_NS:.0f} ns of waiting"
     )
-    waited_ps = timing.start_ps - timing.submitted_ps
-    kind = MissedDeadlineTransientError if late_ps <= waited_ps else MissedDeadlinePersistentError
-    raise kind(message)
+    if any(used_ps > limit_ps for _, limit_ps in _limits(submission)):
+        raise MissedDeadlinePersistentError(message)
+    raise MissedDeadlineTransientError(message)

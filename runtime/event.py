@@ -32,13 +32,19 @@ class Waitable(Protocol):
 
 
 class Event:
-    """A run in a thread of its own. Runs have no fence: hosts of the simulator have no sync fences."""
+    """A run in a thread of its own, or right here where the system gives no more threads.
+
+    Runs have no fence: hosts of the simulator have no sync fences.
+    """
 
     def __init__(self, run: Callable[[], None]) -> None:
         self._run = run
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._keep_error, name="execution", daemon=True)
-        self._thread.start()
+        try:
+            self._thread.start()
+        except RuntimeError:
+            self._keep_error()
 
     @property
     def has_fence(self) -> bool:
@@ -47,13 +53,14 @@ class Event:
 
     def wait(self) -> None:
         """Wait for the run to end; raises the run's error if it failed."""
-        self._thread.join()
+        self.join()
         if self._error is not None:
             raise self._error
 
     def join(self) -> None:
         """Wait for the run to end."""
-        self._thread.join()
+        if self._thread.ident is not None:
+            self._thread.join()
 
     def get_sync_fence_fd(self) -> int:
         """Never there (BadDataError)."""

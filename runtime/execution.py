@@ -1,5 +1,6 @@
 """ANeuralNetworksExecution: one run of a compilation."""
 
+import dataclasses
 import math
 from collections.abc import Callable, Sequence
 
@@ -57,8 +58,13 @@ class Execution:
         self._is_measured = False
         self._result: DeviceResult | None = None
         self._timing: Timing | None = None
-        self._error: Exception | None = None
+        self._error: BaseException | None = None
         self._specialised: Specialised | None = None
+
+    @property
+    def options(self) -> RunOptions:
+        """How it is run."""
+        return self._options
 
     @property
     def phase(self) -> Phase:
@@ -136,6 +142,11 @@ class Execution:
         """Limit the time of each WHILE; more than the maximum means the maximum."""
         require("Execution.set_loop_timeout", self._phase)
         self._loop_timeout_ns = min(duration_ns, MAXIMUM_LOOP_TIMEOUT_NS)
+
+    @property
+    def loop_timeout_ns(self) -> int:
+        """The limit of each WHILE. No device runs loops yet."""
+        return self._loop_timeout_ns
 
     def set_measure_timing(self, measure: bool) -> None:
         """Ask for `get_duration`; BadDataError unless the compilation is for one listed device."""
@@ -250,7 +261,7 @@ class Execution:
             allowed = ", ".join(f"{known.value} ({known.name})" for known in DurationCode)
             raise BadDataError(f"Execution.get_duration: duration is {code}, must be one of {allowed}")
         timing = self._timing
-        if timing is None or not self._is_measured:
+        if timing is None or self._error is not None or not self._is_measured:
             return None
         durations_ps = {
             DurationCode.ON_HARDWARE: timing.busy_ps,
@@ -298,24 +309,22 @@ class Execution:
                 except BadDataError as error:
                     self._error, self._phase = error, Phase.EXECUTION_COMPLETED
                     raise
-        since_ps = self._now_ps() if submitted_ps is None else submitted_ps
-
-        def submission() -> Submission:
-            return Submission(
-                priority=self.compilation.priority,
-                submitted_ps=since_ps,
-                ready_ps=self._now_ps(),
-                limit_ns=self._timeout_ns,
-                fenced_limit_ns=duration_ns,
-                follows_ps=follows_ps,
-            )
-
+        ready_ps = self._now_ps()
+        submission = Submission(
+            priority=self.compilation.priority,
+            submitted_ps=ready_ps if submitted_ps is None else submitted_ps,
+            ready_ps=ready_ps,
+            limit_ns=self._timeout_ns,
+            fenced_limit_ns=duration_ns,
+            follows_ps=follows_ps,
+        )
         return lambda: self._run(fences, submission)
 
-    def _run(self, fences: Sequence[Waitable], submission: Callable[[], Submission]) -> None:
+    def _run(self, fences: Sequence[Waitable], submission: Submission) -> None:
         try:
             for fence in fences:
                 fence.wait()
+                submission = dataclasses.replace(submission, ready_ps=self._now_ps())
             inputs = self._slots.values()
             self._specialised = self.compilation.specialised(self._slots.shapes())
             self._slots.check_room(self._specialised.graph)
@@ -323,7 +332,7 @@ class Execution:
                 result = self._executed(self._specialised.prepared, inputs, submission)
             self._slots.write(result.outputs)
             self._result = result
-        except Exception as error:
+        except BaseException as error:
             self._error = error
             self._slots.fail()
             raise
@@ -333,13 +342,13 @@ class Execution:
             self._on_success(self)
 
     def _executed(
-        self, prepared: PreparedModel, inputs: Sequence[Array], submission: Callable[[], Submission]
+        self, prepared: PreparedModel, inputs: Sequence[Array], submission: Submission
     ) -> DeviceResult:
         """Run on the device; where executions share one, when it is this one's turn."""
         clock = self.compilation.clock
         if clock is None:
             return prepared.execute(inputs, self._options)
-        result, self._timing = clock.run(submission(), lambda: prepared.execute(inputs, self._options))
+        result, self._timing = clock.run(submission, lambda: prepared.execute(inputs, self._options))
         return result
 
     def _now_ps(self) -> int:

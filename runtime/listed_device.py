@@ -9,6 +9,7 @@ from npu_sim.config import MachineConfig
 from runtime.device import CompilationOptions, Device, PreparedModel
 from runtime.device_clock import DeviceClock
 from runtime.device_registry import get_device, resolve_machine
+from runtime.devices.npu_prepared import NpuPrepared
 from runtime.devices.support import Refusal, no_refusal, supported_operations
 from runtime.errors import BadDataError, ResourceExhaustedError
 from runtime.extensions import OPAQUE, Extension
@@ -90,10 +91,9 @@ class DeviceSet:
     def prepare(self, graph: Graph, options: CompilationOptions) -> PreparedModel:
         """Prepare for the NPU if there is one, with the CPU's help only if that is in the set too."""
         prepared = self._leader.device.prepare(graph, options)
-        fallbacks = getattr(prepared, "fallbacks", ())
         has_cpu = any(device.type is DeviceTypeCode.CPU for device in self.devices)
-        if fallbacks and not has_cpu:
-            raise ResourceExhaustedError("; ".join(fallback.sentence for fallback in fallbacks))
+        if isinstance(prepared, NpuPrepared) and prepared.fallbacks and not has_cpu:
+            raise ResourceExhaustedError("; ".join(fallback.sentence for fallback in prepared.fallbacks))
         return prepared
 
     @property

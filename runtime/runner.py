@@ -82,8 +82,12 @@ def run_compilation(
     elif unspecified_inputs(compilation.graph):
         _set_inputs(execution, compilation.graph, inputs)
     execution.compute()
-    result = execution.result
-    prepared = execution.prepared
+    return execution_result(execution)
+
+
+def execution_result(execution: Execution) -> RunResult:
+    """What an execution on the NPU returned; BadStateError before it has ended."""
+    compilation, result, prepared = execution.compilation, execution.result, execution.prepared
     assert isinstance(prepared, NpuPrepared)
     numbers = compilation.model.tensor_indices
     return _run_result(

@@ -7,6 +7,7 @@ from runtime.cli.compare import compare
 from runtime.cli.conformance import conformance
 from runtime.cli.failures import FailureReportingGroup
 from runtime.cli.machines import machines
+from runtime.cli.nnapi import nnapi
 from runtime.cli.ops import ops
 from runtime.cli.programs import compile_, disasm
 from runtime.cli.run import run
@@ -31,7 +32,7 @@ def main() -> None:
     """
 
 
-for _command in (run, compile_, disasm, machines, compare, gemm, conv, bench, conformance, ops):
+for _command in (run, compile_, disasm, machines, compare, gemm, conv, bench, conformance, ops, nnapi):
     main.add_command(_command)
 
 if __name__ == "__main__":

@@ -14,6 +14,8 @@ _INTEGER = re.compile(r"[+-]?[0-9]+")
 _KERNEL = re.compile(r"([+-]?[0-9]+)(?:x([+-]?[0-9]+))?")
 _NEGATIVE = re.compile(r"-[0-9]")
 _MOST_KERNEL = 1 << 10
+_MOST_DIGITS = 40
+"""Longer numbers are out of every range; Python refuses to parse thousands of digits."""
 
 
 class FilePath(click.Path):
@@ -23,7 +25,9 @@ class FilePath(click.Path):
         """Check a path."""
         if not os.fspath(value):
             self.fail("the path is empty.", param, ctx)
-        return super().convert(value, param, ctx)
+        path = super().convert(value, param, ctx)
+        # "./-" is a file, although its Path equals that of "-".
+        return path.absolute() if path == STDOUT and value != "-" else path
 
 
 class OutputPath(FilePath):
@@ -50,12 +54,13 @@ class WholeNumber(click.ParamType[int]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Parse an integer; a default is one already."""
-        if not isinstance(value, int) and not _INTEGER.fullmatch(value):
+        if isinstance(value, int):
+            return value
+        if not _INTEGER.fullmatch(value):
             self.fail(f"{value!r} is not an integer; allowed are {self._low} to {self._high}.", param, ctx)
-        number = int(value)
-        if not self._low <= number <= self._high:
-            self.fail(f"{number} is not in the range; allowed are {self._low} to {self._high}.", param, ctx)
-        return number
+        if len(value) > _MOST_DIGITS or not self._low <= int(value) <= self._high:
+            self.fail(f"{value} is not in the range; allowed are {self._low} to {self._high}.", param, ctx)
+        return int(value)
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
         """What help shows for an option's value."""
@@ -76,6 +81,8 @@ class KernelType(click.ParamType[tuple[int, int]]):
         parts = _KERNEL.fullmatch(value)
         if parts is None:
             self.fail(f"{value!r} is neither a number nor ROWSxCOLUMNS, such as 3 or 3x1.", param, ctx)
+        if len(value) > _MOST_DIGITS:
+            self.fail(f"rows and columns must be 1 to {_MOST_KERNEL}.", param, ctx)
         kernel = int(parts[1]), int(parts[2] or parts[1])
         if not all(1 <= extent <= _MOST_KERNEL for extent in kernel):
             self.fail(f"{value!r}: rows and columns must be 1 to {_MOST_KERNEL}.", param, ctx)

@@ -17,7 +17,7 @@ from runtime.device import CompilationOptions, Fallback
 from runtime.devices.handover import Handover, handovers
 from runtime.devices.npu_prepared import NpuPrepared, PreparedFacts, program_note
 from runtime.devices.steps import HostStep, ProgramStep, Step, display_name
-from runtime.devices.support import supported_operations
+from runtime.devices.support import check_reference_size, supported_operations
 from runtime.host_cost import host_costs
 from runtime.program_cache import program_key
 from runtime.result import tool_version
@@ -114,6 +114,7 @@ class NpuDevice:
         options: CompilationOptions,
     ) -> Step:
         if program is None:
+            check_reference_size(segment.graph)
             costs = host_costs(segment.graph, handover.operands, self.config, point, options.numerics)
             return HostStep(
                 graph=segment.graph,

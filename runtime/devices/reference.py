@@ -6,7 +6,7 @@ from compiler.graph import Graph
 from compiler.nnapi import Numerics
 from compiler.reference.interpreter import run_graph
 from runtime.device import Array, CompilationOptions, DeviceResult, RunOptions
-from runtime.devices.support import supported_operations
+from runtime.devices.support import check_reference_size, supported_operations
 
 
 class ReferenceDevice:
@@ -23,6 +23,7 @@ class ReferenceDevice:
 
     def prepare(self, graph: Graph, options: CompilationOptions) -> "ReferencePrepared":
         """Nothing to compile; preference and tile limits have no effect."""
+        check_reference_size(graph)
         return ReferencePrepared(graph, options.numerics)
 
 

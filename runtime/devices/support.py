@@ -1,10 +1,11 @@
 """Which operations of a graph can run at all, found by checking each on its own."""
 
 import dataclasses
+import math
 from collections.abc import Callable
 
 import compiler.ops  # noqa: F401  (fills the registry)
-from compiler.errors import CompilerError
+from compiler.errors import CompilerError, UnsupportedError
 from compiler.graph import Graph, OperandType
 from compiler.nnapi import Numerics, OperandCode
 from compiler.operation import REGISTRY, OperationView
@@ -12,6 +13,25 @@ from compiler.specialise import is_specified
 
 Refusal = Callable[[OperationView], str | None]
 """Why an operation that passes its checks cannot run; None if it can."""
+
+
+MAX_REFERENCE_ELEMENTS = 40 << 20
+"""Most elements of all operands of one operation that the reference computes.
+
+It works in double precision, with up to 20 bytes per element at a time (measured): a run stays below 1 GiB.
+"""
+
+
+def check_reference_size(graph: Graph) -> None:
+    """Refuse an operation too large for the reference (UnsupportedError)."""
+    for number, operation in enumerate(graph.operations):
+        operands = (graph.operands[operand] for operand in {*operation.inputs, *operation.outputs})
+        elements = sum(math.prod(operand.type.dimensions) for operand in operands)
+        if elements > MAX_REFERENCE_ELEMENTS:
+            raise UnsupportedError(
+                f"{operation.code.name} (operation {number} of its part of the model): its operands have"
+                f" {elements} elements together; the reference takes at most {MAX_REFERENCE_ELEMENTS}"
+            )
 
 
 def no_refusal(view: OperationView) -> str | None:

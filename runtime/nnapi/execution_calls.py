@@ -19,7 +19,7 @@ NO_DURATION = 2**64 - 1
 @implements("ANeuralNetworksExecution_create")
 def create(state: State, compilation: Compilation, execution: int) -> None:
     """Make an execution."""
-    made = Execution(compilation, state.run_options, state.on_run)
+    made = Execution(compilation, state.new_run_options(), state.on_run)
     foreign_memory.write(execution, ctypes.c_void_p, state.handles.add("Execution", made))
 
 

@@ -18,7 +18,7 @@ class State:
     devices: tuple[ListedDevice, ...]
     device_handles: tuple[int, ...]
     handles: HandleTable
-    run_options: RunOptions
+    new_run_options: Callable[[], RunOptions]
     on_run: Callable[[Execution], None] | None
 
 

@@ -60,8 +60,8 @@ class NnApi:
     result is that of C: a ResultCode, None for void, or a number. Wrong Python types raise TypeError; nothing
     else is raised. Calls may come from any thread.
 
-    `machine` is the simulated NPU's; `run_options` go to every execution; `on_run` is told of each one that
-    has succeeded, in the thread that ran it.
+    `machine` is the simulated NPU's; `new_run_options` makes those of each execution; `on_run` is told of
+    each one that has succeeded, in the thread that ran it.
     """
 
     nnapi_exists = True
@@ -71,12 +71,12 @@ class NnApi:
         self,
         machine: str | MachineConfig = DEFAULT_MACHINE,
         *,
-        run_options: RunOptions | None = None,
+        new_run_options: Callable[[], RunOptions] = RunOptions,
         on_run: Callable[[Execution], None] | None = None,
     ) -> None:
         handles, devices = HandleTable(), list_devices(machine)
         device_handles = tuple(handles.add("Device", device) for device in devices)
-        self._state = State(devices, device_handles, handles, run_options or RunOptions(), on_run)
+        self._state = State(devices, device_handles, handles, new_run_options, on_run)
         for function in FUNCTIONS:
             setattr(self, function.name, functools.partial(self.call, function.name))
 

@@ -10,6 +10,7 @@ from tests.support.readme import (
     console_examples,
     python_examples,
     run_example,
+    write_programs,
 )
 from tests.support.repository import ROOT
 
@@ -20,6 +21,7 @@ PYTHON = [example for example, _ in python_examples(TEXT)]
 
 @pytest.mark.parametrize("session", CONSOLE, ids=[session[0].command[-1] for session in CONSOLE])
 def test_commands_print_what_the_readme_shows(session: list[Example], tmp_path: Path) -> None:
+    write_programs(TEXT, tmp_path)
     for example in session:
         assert run_example(example, tmp_path) == example.output, "refresh: python -m tests.support.readme"
 

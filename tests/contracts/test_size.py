@@ -15,7 +15,7 @@ def functions(path: Path) -> Iterator[tuple[str, int]]:
             yield node.name, (node.end_lineno or node.lineno) - node.lineno + 1
 
 
-def files_of_tests_stay_short() -> None:
+def test_files_stay_short() -> None:
     lines = {
         str(path.relative_to(ROOT)): path.read_text().count("\n")
         for path in [*package_files(), *files_of_tests()]

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from compiler.graph import ChannelQuantization, OperandType
+from compiler.graph import OperandType
 from compiler.nnapi import OperandCode, OperationCode
 from runtime.compilation import Compilation
 from runtime.device_memory import DeviceMemory, Direction, MemoryRole, copy_memory

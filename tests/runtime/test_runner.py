@@ -25,8 +25,9 @@ from tests.support.nnapi_models import add_model
 IMAGE = fixed_input(IMAGE_SHAPE, "uint8", "random")
 FIELDS = {
     "schema_version", "tool_version", "machine", "machine_hash", "model", "preference", "numerics", "cycles",
-    "frequency_hz", "voltage_v", "latency_s", "energy_j", "energy_aj", "energy_breakdown", "energy_breakdown_aj", "dram_bytes_read",
-    "dram_bytes_written", "sram_peak_bytes", "lb_peak_cycles", "lb_mapped_cycles", "matrix_cycles", "units",
+    "frequency_hz", "voltage_v", "latency_s", "energy_j", "energy_aj", "energy_breakdown",
+    "energy_breakdown_aj", "dram_bytes_read", "dram_bytes_written", "sram_peak_bytes", "lb_peak_cycles",
+    "lb_mapped_cycles", "matrix_cycles", "units",
     "layers", "outputs", "fallbacks", "transfers",
 }  # fmt: skip
 

@@ -1,7 +1,7 @@
 """The examples of README.md: `python -m tests.support.readme` runs them and writes their present output.
 
 A ```console block holds commands after "$ " with the output of each below it. A ```python block is a
-program; a ```text block right after it is its output.
+program; a ```text block right after it is its output. A ```c block is `client.c` for the console blocks.
 """
 
 import os
@@ -67,9 +67,17 @@ def run_example(example: Example, folder: Path) -> str:
     return "".join(f"{line.rstrip()}\n" for line in finished.stdout.splitlines())
 
 
+def write_programs(markdown: str, folder: Path) -> None:
+    """Put the program of the C block where the console examples expect it."""
+    for block in blocks(markdown):
+        if block.language == "c":
+            (folder / "client.c").write_text(block.text)
+
+
 def refreshed(markdown: str, folder: Path) -> str:
     """The file with the present output of every example."""
     replacements: list[tuple[int, int, str]] = []
+    write_programs(markdown, folder)
     for block in blocks(markdown):
         if block.language == "console":
             parts = [f"$ {e.command[-1]}\n{run_example(e, folder)}" for e in console_examples(block)]

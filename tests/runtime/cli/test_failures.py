@@ -39,6 +39,11 @@ def test_lack_of_memory_is_one_line() -> None:
     assert run_raising(MemoryError()) == (1, "npu-sim: error: out of memory\n")
 
 
+def test_full_disk_behind_standard_output_says_so() -> None:
+    status, message = run_raising(OSError(28, "No space left on device"))
+    assert (status, message) == (1, "npu-sim: error: cannot write standard output: No space left on device\n")
+
+
 def test_interrupt_has_the_status_of_shells() -> None:
     assert run_raising(KeyboardInterrupt()) == (130, "npu-sim: interrupted\n")
 

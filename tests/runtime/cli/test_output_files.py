@@ -55,6 +55,14 @@ def test_device_is_written_and_not_replaced() -> None:
     assert Path(os.devnull).is_char_device()
 
 
+def test_full_disk_names_the_path_that_was_given() -> None:
+    with (
+        pytest.raises(Failure, match="cannot write /dev/full: No space left on device"),
+        output_file(Path("/dev/full")) as stream,
+    ):
+        stream.write(bytes(1 << 20))
+
+
 def test_link_keeps_pointing_to_its_file(tmp_path: Path) -> None:
     (tmp_path / "real").write_bytes(b"old")
     (tmp_path / "link").symlink_to(tmp_path / "real")

@@ -50,6 +50,28 @@ def test_what_was_decided_by_compiling_cannot_be_changed(
     assert message in failure_of("run", program, *arguments)
 
 
+@pytest.mark.parametrize(
+    ("path", "status", "message"),
+    [
+        ("/dev/full", 1, "cannot write /dev/full: No space left on device"),
+        ("", 2, "the path is empty"),
+        ("-", 2, "only --json writes to standard output"),
+    ],
+)
+def test_program_cannot_be_written_there(path: str, status: int, message: str) -> None:
+    result = npu_sim("compile", "-o", path)
+    assert result.exit_code == status
+    assert message in result.stderr
+
+
+def test_program_does_not_replace_its_model(tmp_path: Path) -> None:
+    path = tmp_path / "model.tflite"
+    path.write_bytes(b"precious")
+    result = npu_sim("compile", path, "-o", path)
+    assert (result.exit_code, path.read_bytes()) == (2, b"precious")
+    assert "MODEL and --output name the same file" in result.stderr
+
+
 @pytest.mark.parametrize("command", ["run", "disasm"])
 @pytest.mark.parametrize(
     ("damage", "message"), [("cut", "truncated"), ("flip", "checksum"), ("empty", "truncated")]

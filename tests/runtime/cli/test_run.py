@@ -211,6 +211,67 @@ def test_wrong_input_file_gives_one_message(
     assert message in failure_of("run", "--input", path)
 
 
+@pytest.mark.parametrize("option", ["--json", "--trace", "--output"])
+def test_full_disk_names_the_file(option: str) -> None:
+    assert failure_of("run", option, "/dev/full") == "cannot write /dev/full: No space left on device"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--json", ""], "Invalid value for '--json': the path is empty"),
+        (["--trace", ""], "Invalid value for '--trace': the path is empty"),
+        (["--output", ""], "Invalid value for '--output': the path is empty"),
+        ([""], "the path is empty"),
+        (["--trace", "-"], "'--trace': only --json writes to standard output; a file of this name is ./-"),
+        (["--output", "-"], "'--output': only --json writes to standard output"),
+        (["--json", "a", "--trace", "./a"], "--json and --trace name the same file, a"),
+        (["--trace", "b/../a", "--output", "a"], "--trace and --output name the same file, a"),
+        (["--input", "x.npy", "--output", "x.npy"], "--input x.npy and --output name the same file, x.npy"),
+        (["--machine", "m.toml", "--json", "m.toml"], "--machine and --json name the same file, m.toml"),
+    ],
+)
+def test_wrong_file_is_a_usage_error(arguments: list[str], message: str) -> None:
+    result = npu_sim("run", *arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_output_does_not_replace_the_model(tmp_path: Path) -> None:
+    path = tmp_path / "model.tflite"
+    path.write_bytes(b"precious")
+    result = npu_sim("run", path, "--json", path)
+    assert (result.exit_code, path.read_bytes()) == (2, b"precious")
+    assert "MODEL and --json name the same file" in result.stderr
+
+
+def test_a_device_may_be_named_twice() -> None:
+    stdout_of("run", "--json", "/dev/null", "--trace", "/dev/null")
+
+
+def test_a_dash_with_its_folder_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    stdout_of("run", "--timing-only", "--json", "./-", "--preference", "low_power")
+    assert json.loads((tmp_path / "-").read_text())["preference"] == "low_power"
+
+
+@pytest.mark.parametrize("preference", ["low_power", "fast_single_answer"])
+def test_a_preference_asks_for_a_single_run(preference: str) -> None:
+    printed = stdout_of("run", "--preference", preference)
+    assert printed == stdout_of("run", "--preference", preference, "--input", "random")
+    assert "held-out" not in printed
+
+
+def test_timing_only_checks_an_input_that_is_given(tmp_path: Path) -> None:
+    assert "nosuch.npy: No such file" in failure_of("run", "--timing-only", "--input", "nosuch.npy")
+    np.save(tmp_path / "wrong.npy", np.zeros((8, 8), np.uint8))
+    program = tmp_path / "digits.npu"
+    stdout_of("compile", "-o", program)
+    for source in ([], [program]):
+        message = failure_of("run", *source, "--timing-only", "--input", tmp_path / "wrong.npy")
+        assert "has shape [8, 8], must have [1, 8, 8, 1]" in message
+
+
 def test_failed_run_leaves_no_file(tmp_path: Path) -> None:
     failure_of("run", "--input", "noise", "--json", tmp_path / "r.json", "--trace", tmp_path / "t.json")
     assert list(tmp_path.iterdir()) == []

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from runtime.nnapi.table import NnApi
-from tests.support.nnapi_cases import cases, check
+from tests.support.nnapi_cases.table import cases, check
 from tests.support.nnapi_client import Client
 
 

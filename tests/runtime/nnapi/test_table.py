@@ -4,6 +4,7 @@ import logging
 import os
 import threading
 import weakref
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,9 @@ from tests.support.nnapi_client import FLOAT, GARBAGE, QUANT8, Client
 
 
 @pytest.fixture
-def client() -> Client:
-    return Client(NnApi("tiny"))
+def client() -> Iterator[Client]:
+    with Client(NnApi("tiny")) as made:
+        yield made
 
 
 def table(client: Client) -> NnApi:

@@ -1,7 +1,7 @@
 import ctypes
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
 
@@ -18,8 +18,9 @@ DISPATCH_NS = load_machine("tiny").host.dispatch_latency_us * 1000
 
 
 @pytest.fixture
-def client() -> Client:
-    return Client(NnApi("tiny"))
+def client() -> Iterator[Client]:
+    with Client(NnApi("tiny")) as made:
+        yield made
 
 
 def on(client: Client, device: int, *, priority: int = PriorityCode.MEDIUM) -> int:

@@ -77,7 +77,7 @@ def _read(path: Path, key: str) -> Program | None:
         if program.notes.get(KEY_NOTE) != key:
             return None
         verify(program)
-    except (OSError, IsaError):
+    except (OSError, ValueError, IsaError):
         return None
     return program
 
@@ -93,7 +93,7 @@ def _write(path: Path, data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
-    except OSError:
+    except (OSError, ValueError):
         if temporary is not None:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)

@@ -22,6 +22,7 @@ def nnapi(libdir: bool, includedir: bool) -> None:
 
     \b
     Examples:
+      npu-sim nnapi --libdir
       cc -I$(npu-sim nnapi --includedir) client.c -L$(npu-sim nnapi --libdir) -lneuralnetworks -o client
       LD_LIBRARY_PATH=$(npu-sim nnapi --libdir) NPU_SIM_REPORT=report.json ./client
     """

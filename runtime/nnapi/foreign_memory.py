@@ -1,8 +1,9 @@
 """C's memory as Python sees it: addresses, structures, arrays and strings."""
 
 import ctypes
+import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, SupportsIndex
 
 from compiler.graph import OperandType
 from compiler.nnapi import OperandCode
@@ -49,11 +50,13 @@ def address_of(value: object) -> int:
     """
     if value is None:
         return 0
-    if isinstance(value, int):
-        return int(value) & (2**64 - 1)
+    if isinstance(value, SupportsIndex):
+        return operator.index(value) & (2**64 - 1)
     if isinstance(value, ctypes.c_void_p):
         return value.value or 0
-    if isinstance(value, bytes | ctypes.c_char_p) or hasattr(value, "contents") or hasattr(value, "_obj"):
+    kind = type(value)
+    # Pointers have `contents`, which NULL must not be asked for, and results of byref have `_obj`.
+    if isinstance(value, bytes | ctypes.c_char_p) or hasattr(kind, "contents") or hasattr(kind, "_obj"):
         return ctypes.cast(value, ctypes.c_void_p).value or 0  # type: ignore[arg-type]
     return ctypes.addressof(value)  # type: ignore[arg-type]
 

@@ -143,7 +143,7 @@ def test_every_cut_and_every_bit_is_noticed(tmp_path: Path) -> None:
     compiled(tmp_path)
     path, generator = the_file(tmp_path), random.Random(1)
     good = path.read_bytes()
-    for _ in range(40):
+    for _ in range(12):
         place = generator.randrange(len(good))
         for bad in (good[:place], good[:place] + bytes([good[place] ^ 0x10]) + good[place + 1 :]):
             path.write_bytes(bad)
@@ -152,7 +152,7 @@ def test_every_cut_and_every_bit_is_noticed(tmp_path: Path) -> None:
     check_answer(compilation)
 
 
-@pytest.mark.parametrize("name", ["missing/directory", "file"])
+@pytest.mark.parametrize("name", ["missing/directory", "file", "zero\0byte"])
 def test_a_directory_that_cannot_be_used_does_no_harm(tmp_path: Path, name: str) -> None:
     (tmp_path / "file").write_text("no directory")
     check_answer(compiled(tmp_path / name))

@@ -104,3 +104,31 @@ class KnownMemory:
     """A memory of a file."""
 
     size: int
+
+
+@dataclasses.dataclass
+class KnownDescription:
+    """A memory descriptor: the roles it has."""
+
+    life: Life = Life.OPEN
+    roles: set[tuple[int, str, int]] = dataclasses.field(default_factory=set)
+
+    def add_role(
+        self, compilation: KnownCompilation, role: tuple[int, str, int], *, is_frequency_valid: bool
+    ) -> ResultCode:
+        if self.life is not Life.OPEN:
+            return BAD_STATE
+        if compilation.life is not Life.DONE or role[1:] not in SLOTS or not is_frequency_valid:
+            return BAD_DATA
+        if role in self.roles:
+            return BAD_DATA
+        self.roles.add(role)
+        return OK
+
+    def finish(self) -> ResultCode:
+        if self.life is not Life.OPEN:
+            return BAD_STATE
+        if not self.roles:
+            return BAD_DATA
+        self.life = Life.DONE
+        return OK

@@ -24,6 +24,7 @@ def test_offers_exactly_the_documented_commands() -> None:
         "disasm",
         "gemm",
         "machines",
+        "nnapi",
         "ops",
         "run",
     ]

@@ -20,6 +20,7 @@ from tests.support.nnapi_oracle import (
     NULL,
     OK,
     KnownCompilation,
+    KnownDescription,
     KnownExecution,
     KnownMemory,
     KnownModel,
@@ -43,7 +44,18 @@ class Calls(RuleBasedStateMachine):
         self.events: dict[int, KnownExecution] = {}
         self.bursts: dict[int, int] = {}
         self.memories: dict[int, KnownMemory] = {}
+        self.descriptions: dict[int, KnownDescription] = {}
+        self.pools: dict[str, dict[int, Any]] = {
+            "Model": self.models,
+            "Compilation": self.compilations,
+            "Execution": self.executions,
+            "Event": self.events,
+            "Burst": self.bursts,
+            "Memory": self.memories,
+            "MemoryDesc": self.descriptions,
+        }
         self.outputs: dict[int, Any] = {}
+        self.from_memory: set[int] = set()
         self.freed: list[int] = []
 
     def teardown(self) -> None:
@@ -238,7 +250,7 @@ class Calls(RuleBasedStateMachine):
         code = self.client.call("Execution_compute", handle)
         missing = self.missing(self.executions, handle)
         self.expect(code, missing or self.executions[handle].start(Life.DONE))
-        if code == OK:
+        if code == OK and handle not in self.from_memory:
             assert self.outputs[handle].tolist() == SUM.tolist()
 
     @rule(pick=PICK, is_fenced=st.booleans(), after=PICK)
@@ -311,13 +323,67 @@ class Calls(RuleBasedStateMachine):
         same = self.memories[source].size == self.memories[target].size
         return self.expect(code, OK if same else BAD_DATA)
 
+    @rule(pick=PICK, memory=PICK, side=SIDES, index=st.integers(-1, 2), length=st.sampled_from([2, 2, 1]))
+    def set_slot_from_memory(self, pick: int, memory: int, side: str, index: int, length: int) -> None:
+        handle, chosen = self.choose(self.executions, pick), self.choose(self.memories, memory)
+        name = f"Execution_set{side}FromMemory"
+        code = self.client.call(name, handle, index, None, chosen, 0, length)
+        if 0 in (handle, chosen):
+            return self.expect(code, NULL)
+        missing = self.missing(self.executions, handle) or self.missing(self.memories, chosen)
+        if missing is not None:
+            return self.expect(code, missing)
+        known = self.executions[handle]
+        if known.life is Life.OPEN and self.memories[chosen].size < length:
+            return self.expect(code, BAD_DATA)
+        expected = known.set_slot(side, index, has_right_length=length == 2)
+        self.from_memory.add(handle)
+        return self.expect(code, expected)
+
+    @rule()
+    def create_description(self) -> None:
+        self.descriptions[self.client.new("MemoryDesc_create")] = KnownDescription()
+
+    @rule(pick=PICK, compilation=PICK, side=SIDES, index=st.integers(0, 2), frequency=st.sampled_from([1, 0]))
+    def add_role(self, pick: int, compilation: int, side: str, index: int, frequency: int) -> None:
+        handle, chosen = self.choose(self.descriptions, pick), self.choose(self.compilations, compilation)
+        code = self.client.call(f"MemoryDesc_add{side}Role", handle, chosen, index, float(frequency))
+        if 0 in (handle, chosen):
+            return self.expect(code, NULL)
+        missing = self.missing(self.descriptions, handle) or self.missing(self.compilations, chosen)
+        if missing is not None:
+            return self.expect(code, missing)
+        role, known = (chosen, side, index), self.compilations[chosen]
+        expected = self.descriptions[handle].add_role(known, role, is_frequency_valid=frequency == 1)
+        return self.expect(code, expected)
+
+    @rule(pick=PICK)
+    def finish_description(self, pick: int) -> None:
+        handle = self.choose(self.descriptions, pick)
+        code = self.client.call("MemoryDesc_finish", handle)
+        self.expect(code, self.missing(self.descriptions, handle) or self.descriptions[handle].finish())
+
+    @rule(pick=PICK)
+    def create_device_memory(self, pick: int) -> None:
+        handle = self.choose(self.descriptions, pick)
+        code, made = self.made("Memory_createFromDesc", handle)
+        missing = self.missing(self.descriptions, handle)
+        if missing is None:
+            missing = OK if self.descriptions[handle].life is Life.DONE else BAD_STATE
+        self.expect(code, missing)
+        if made:
+            target = file_memory(self.client, 2)
+            self.expect(self.client.call("Memory_copy", made, target), BAD_DATA)
+            self.expect(self.client.call("Memory_copy", target, made), OK)
+            self.client.free("Memory", made)
+
     @rule(
         pick=PICK,
-        pool=st.sampled_from(["Model", "Compilation", "Execution", "Event", "Burst", "Memory"]),
+        pool=st.sampled_from(["Model", "Compilation", "Execution", "Event", "Burst", "Memory", "MemoryDesc"]),
         odds=st.integers(0, 3),
     )
     def free(self, pick: int, pool: str, odds: int) -> None:
-        objects: dict[int, Any] = getattr(self, f"{pool.lower().replace('memory', 'memorie')}s")
+        objects = self.pools[pool]
         handle = self.choose(objects, pick)
         if handle in objects and odds:
             return

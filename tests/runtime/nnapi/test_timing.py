@@ -1,12 +1,16 @@
 import ctypes
 import os
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Sequence
 
 import pytest
 
 from compiler.nnapi import DurationCode, PriorityCode, ResultCode
 from npu_sim.config_io import load_machine
+from npu_sim.core.hooks import Hook
+from npu_sim.events import Span
+from runtime.device import RunOptions
 from runtime.execution import Execution
 from runtime.nnapi.table import NnApi
 from tests.support.nnapi_cases.run import running
@@ -15,12 +19,6 @@ from tests.support.nnapi_client import Client
 NO_DURATION = 2**64 - 1
 NPU, CPU = 0, 1
 DISPATCH_NS = load_machine("tiny").host.dispatch_latency_us * 1000
-
-
-@pytest.fixture
-def client() -> Iterator[Client]:
-    with Client(NnApi("tiny")) as made:
-        yield made
 
 
 def on(client: Client, device: int, *, priority: int = PriorityCode.MEDIUM) -> int:
@@ -225,3 +223,31 @@ def test_waiting_for_a_device_ends_when_it_is_idle(client: Client) -> None:
     client.wait(event)
     done.join(timeout=10)
     assert not done.is_alive()
+
+
+class Gate(Hook):
+    """Stops the simulator at the first event until it is opened."""
+
+    def __init__(self) -> None:
+        self.reached, self.opened = threading.Event(), threading.Event()
+
+    def on_span(self, span: Span) -> None:
+        self.reached.set()
+        self.opened.wait()
+
+
+def test_of_runs_that_wait_the_most_urgent_goes_first() -> None:
+    gate = Gate()
+    with Client(NnApi("tiny", new_run_options=lambda: RunOptions(hooks=[gate]))) as client:
+        first = client.new("Execution_startCompute", client.execution(on(client, NPU), filled=True))
+        gate.reached.wait()
+        executions = []
+        for priority in (PriorityCode.LOW, PriorityCode.MEDIUM, PriorityCode.HIGH):
+            executions.append(measured(client, on(client, NPU, priority=priority)))
+            client.new("Execution_startCompute", executions[-1])
+        time.sleep(0.2)
+        gate.opened.set()
+        client.wait(first)
+    in_driver = [durations(client, execution)[1] for execution in executions]
+    assert in_driver == sorted(in_driver, reverse=True)
+    assert len(set(in_driver)) == 3

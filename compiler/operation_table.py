@@ -16,8 +16,9 @@ Rules are those of NNAPI level 29 unless a line says otherwise; `--numerics nnap
 level 29. Scalars are constants. Dimensions are at least 1, quant8 scales greater than 0; quant8 is
 TENSOR_QUANT8_ASYMM. An operand of count 0 may be missing; an optional one may be left out in its place.
 
-What the NPU refuses runs on its host, by the reference; results name it with the reason. A tensor that no tile
-brings into the NPU's SRAM is an error, with the bytes needed and the bytes there: it asks for another machine.
+What the NPU refuses runs on its host, by the reference; results name it with the reason. A tensor that no
+tile brings into the NPU's SRAM is an error, with the bytes needed and the bytes there: it asks for another
+machine.
 
 ## Cycles
 

@@ -196,7 +196,7 @@ class OperationSpec:
     operation cannot run on the NPU; one that it does not refuse, `lower` turns into stages (None: the
     refusal refuses all). `tflite` names the builtin operator, `from_tflite` maps one to NNAPI inputs in
     order (GraphError, UnsupportedError), `tflite_outputs` to NNAPI outputs. `macs` counts the
-    multiply-accumulates of an operation that runs on the host, from its shapes.
+    multiply-accumulates of an operation, from its shapes: they decide the host's time, and where it runs.
     """
 
     code: OperationCode

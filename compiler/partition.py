@@ -1,19 +1,32 @@
 """Split a graph between the NPU and the reference device, with as few changes of device as possible.
 
-Where an operation runs is given: on the NPU if its specification has nothing against it. Operations are
-taken in topological order, staying on a device while anything is ready there; of the two devices to start
-with, the one that leads to fewer segments wins (then the NPU). No order of whole segments has fewer: by
-induction, after each change of device everything is done that any other order can have done.
+An operation runs on the NPU if its specification has nothing against it, with one exception. Join the
+operations that the NPU could run wherever one hands a tensor to another. A group that results has only
+operations of the host for neighbours; if it has any, but no multiply-accumulates, it stays on the host, for
+elementwise work and moved bytes do not pay for a crossing. So a graph that the NPU can run as a whole, or a
+group without neighbours, runs there. Moving a group never leads to more segments: the host segments around
+it take it in.
+
+Given where each runs, operations are taken in topological order, staying on a device while anything is
+ready there; of the two devices to start with, the one that leads to fewer segments wins (then the NPU). No
+order of whole segments has fewer: by induction, after each change of device everything is done that any
+other order can have done.
 """
 
 import dataclasses
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from compiler.graph import Graph
 from compiler.nnapi import Numerics
 from compiler.operation import REGISTRY, OperationView
 from isa.target import Target
+
+BESIDE_HOST = (
+    "it has no multiply-accumulates and its neighbours run on the host:"
+    " a crossing would cost more than it saves"
+)
+"""Why an operation that the NPU could run stays on the host."""
 
 
 class Place(enum.StrEnum):
@@ -49,13 +62,48 @@ def partition(graph: Graph, target: Target, numerics: Numerics) -> tuple[Segment
 
 
 def npu_refusals(graph: Graph, target: Target, numerics: Numerics) -> dict[int, str]:
-    """Why operations cannot run on the NPU of a target, by number; those that can are not listed."""
+    """Why operations do not run on the NPU of a target, by number; those that do are not listed."""
     found = {}
     for number, operation in enumerate(graph.operations):
         reason = REGISTRY[operation.code].npu_refusal(OperationView(graph, operation, numerics), target)
         if reason is not None:
             found[number] = reason
-    return found
+    stranded = {
+        number: BESIDE_HOST
+        for group, meets_host in _npu_groups(graph, found)
+        if meets_host and not any(_macs(graph, number, numerics) for number in group)
+        for number in group
+    }
+    return dict(sorted({**found, **stranded}.items()))
+
+
+def _macs(graph: Graph, number: int, numerics: Numerics) -> int:
+    operation = graph.operations[number]
+    return REGISTRY[operation.code].macs(OperationView(graph, operation, numerics))
+
+
+def _npu_groups(graph: Graph, refusals: Mapping[int, str]) -> Iterator[tuple[set[int], bool]]:
+    """Operations not refused, joined by the tensors between them; whether each group meets a refused one."""
+    neighbours: list[set[int]] = [set() for _ in graph.operations]
+    producers = {number: i for i, operation in enumerate(graph.operations) for number in operation.outputs}
+    for reader, operation in enumerate(graph.operations):
+        for number in operation.inputs:
+            if number in producers:
+                neighbours[reader].add(producers[number])
+                neighbours[producers[number]].add(reader)
+    seen = set(refusals)
+    for start in range(len(graph.operations)):
+        if start in seen:
+            continue
+        group, waiting, meets_host = {start}, [start], False
+        while waiting:
+            around = neighbours[waiting.pop()]
+            meets_host = meets_host or not around.isdisjoint(refusals)
+            fresh = around - group - refusals.keys()
+            group |= fresh
+            waiting += fresh
+        seen |= group
+        yield group, meets_host
 
 
 def split(graph: Graph, refusals: Mapping[int, str]) -> tuple[Segment, ...]:

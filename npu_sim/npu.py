@@ -18,7 +18,7 @@ from npu_sim.core.hooks import Hook
 from npu_sim.core.instruction_queue import InstructionQueue
 from npu_sim.core.observation import Observation
 from npu_sim.core.semaphore import Semaphore
-from npu_sim.errors import MachineError
+from npu_sim.errors import InstructionError, MachineError
 from npu_sim.frontend.dispatch import Dispatcher
 from npu_sim.frontend.fetch import InstructionFetch
 from npu_sim.functional.executor import Executor, InstructionExecutor, NullExecutor
@@ -57,8 +57,8 @@ def simulate(
     not `functional` moves no bytes, needs no inputs, and takes exactly the same cycles. `verify=False` skips
     the static checks; such a program may compute wrong values. The same arguments give the same result.
 
-    Raises MachineError if the program is for another machine, InputError for wrong inputs,
-    isa.errors.VerificationError, and DeadlockError.
+    Raises MachineError if the program is for another machine or an instruction fails, InputError for wrong
+    inputs, isa.errors.VerificationError, and DeadlockError.
     """
     _check_program(program, config)
     if verify:
@@ -122,12 +122,22 @@ class Npu:
         }
 
     def run(self) -> None:
-        """Run until nothing happens any more; DeadlockError if the program has not finished then."""
+        """Run until nothing happens any more.
+
+        Raises DeadlockError if the program has not finished then, MachineError, naming the operation, if an
+        instruction fails.
+        """
         self._env.process(self._fetch.run())
         self._env.process(self._dispatcher.run())
         for unit in self._units.values():
             self._env.process(unit.run())
-        self._env.run()
+        try:
+            self._env.run()
+        except InstructionError as error:
+            layer = self._program.layers[self._program.layer_of[error.instruction]]
+            name = f" “{layer.name}”" if layer.name else ""
+            place = f"{layer.op}{name} (layer {layer.index} of its program)"
+            raise MachineError(f"{place}: {error}") from error
         watchdog.check_finished(
             self._program.instructions, self._units.values(), self._dispatcher, self._semaphores
         )

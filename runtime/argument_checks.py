@@ -1,7 +1,8 @@
 """Refuses arguments of the wrong type at the calls where users pass them."""
 
-from collections.abc import Sequence
-from typing import Any, TypeVar
+import operator
+from collections.abc import Iterable, Sequence
+from typing import Any, SupportsIndex, TypeVar
 
 from npu_sim.core.hooks import Hook
 from runtime.errors import BadDataError, UnexpectedNullError
@@ -35,6 +36,24 @@ def checked_sequence(what: str, value: object, kinds: tuple[type[Any], ...], all
     for index, item in enumerate(items):
         checked(f"{what}[{index}]", item, kinds, allowed)
     return items
+
+
+def checked_whole(what: str, value: object) -> int:
+    """The value as an int, if it is one of Python's or NumPy's whole numbers; errors as in `checked`."""
+    try:
+        return operator.index(checked(what, value, (SupportsIndex,), "a whole number"))
+    except TypeError:  # what has the method may still have no answer, such as an array of several numbers
+        return checked(what, value, (int,), "a whole number")
+
+
+def checked_whole_numbers(what: str, values: object) -> tuple[int, ...]:
+    """The values as ints, if they are an iterable of whole numbers; errors as in `checked`."""
+    items = checked(what, values, (Iterable,), "a sequence of whole numbers, which may be empty")
+    try:
+        items = list(items)
+    except TypeError:  # an array without dimensions
+        items = checked(what, values, (Sequence,), "a sequence of whole numbers, which may be empty")
+    return tuple(checked_whole(f"{what}[{index}]", item) for index, item in enumerate(items))
 
 
 def checked_hooks(value: object) -> Sequence[Hook]:

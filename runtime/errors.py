@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import ClassVar
 
-from compiler.errors import CompilerError, GraphError, UnsupportedError
+from compiler.errors import CompilerError, GraphError, PlacementError, TileCountError, UnsupportedError
 from compiler.nnapi import ResultCode
 from isa.errors import IsaError
 from npu_sim.errors import ConfigError, InputError, NpuSimError
@@ -80,7 +80,7 @@ class ResourceExhaustedError(RuntimeFailure):
 
 
 class UnsupportedModelError(OpFailedError):
-    """A legal model asks for something that is not implemented."""
+    """A legal model asks for something that is not implemented, or that the machine has no room for."""
 
 
 class MissingPackageError(OpFailedError):
@@ -112,7 +112,7 @@ def translated() -> Iterator[None]:
         yield
     except GraphError as error:
         raise _BY_CODE[error.result_code](str(error)) from error
-    except UnsupportedError as error:
+    except (UnsupportedError, PlacementError, TileCountError) as error:
         raise UnsupportedModelError(str(error)) from error
     except (ConfigError, InputError) as error:
         raise BadDataError(str(error)) from error

@@ -1,7 +1,6 @@
 """ANeuralNetworksModel: records operands and operations, and becomes a graph."""
 
 import dataclasses
-import operator
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy.typing as npt
 from compiler.graph import ChannelQuantization, Graph, Operand, OperandType, Operation
 from compiler.nnapi import MAX_IMMEDIATE_VALUE_BYTES, Numerics, OperandCode, OperationCode
 from runtime import extensions
+from runtime.argument_checks import checked_whole, checked_whole_numbers
 from runtime.errors import BadDataError, BadStateError, placed
 from runtime.graph_builder import Role, build_graph, describe
 from runtime.lifecycle import Phase, require
@@ -55,7 +55,10 @@ class Model:
         require(call, self._phase)
 
     def add_operand(self, type_: OperandType, name: str = "") -> int:
-        """Add an operand and return its number; BadDataError if its type breaks a rule."""
+        """Add an operand and return its number.
+
+        Raises BadDataError if its type breaks a rule or is none, UnexpectedNullError for None.
+        """
         require("Model.add_operand", self._phase)
         self._operands.append(Operand(checked_type(type_), name))
         self._roles.append(Role.TEMPORARY)
@@ -154,9 +157,13 @@ class Model:
     def add_operation(
         self, code: OperationCode, inputs: Sequence[int], outputs: Sequence[int], name: str = ""
     ) -> None:
-        """Add an operation on operands added before; BadDataError for an unknown code or operand."""
+        """Add an operation on operands added before.
+
+        Raises BadDataError for an unknown code or operand, UnexpectedNullError for None.
+        """
         call = "Model.add_operation"
         require(call, self._phase)
+        checked_whole(f"{call}: operation code", code)
         if not _is_operation(code):
             raise BadDataError(
                 f"{call}: operation code is {code:d}, must be {min(OperationCode):d} to"
@@ -256,12 +263,13 @@ class Model:
         return number
 
     def _checked_numbers(self, call: str, numbers: Sequence[int]) -> tuple[int, ...]:
-        for number in numbers:
-            if not 0 <= operator.index(number) < len(self._operands):
+        given = checked_whole_numbers(f"{call}: operand numbers", numbers)
+        for number in given:
+            if not 0 <= number < len(self._operands):
                 raise BadDataError(
                     f"{call}: operand {number} does not exist, must be 0 to {len(self._operands) - 1}"
                 )
-        return tuple(operator.index(number) for number in numbers)
+        return given
 
     def _codes(self, numbers: Sequence[int]) -> list[OperandCode]:
         return [self._operands[number].type.code for number in numbers]

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import numbers
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 from compiler.graph import ChannelQuantization, OperandType
 from compiler.nnapi import OperandCode
 from compiler.specialise import fits
+from runtime.argument_checks import checked, checked_whole, checked_whole_numbers
 from runtime.errors import BadDataError
 from runtime.extensions import is_registered
 
@@ -42,7 +44,12 @@ QUANTIZED: dict[OperandCode, QuantizationRule | None] = {
 
 
 def checked_type(type_: OperandType) -> OperandType:
-    """The type with its scale rounded to float32; BadDataError if a rule is broken."""
+    """The type with its scale rounded to float32.
+
+    Raises BadDataError if a rule is broken or something is of another Python type, UnexpectedNullError for
+    None.
+    """
+    type_ = _of_right_kinds(type_)
     if not (
         isinstance(type_.code, OperandCode)
         and (type_.code in tuple(OperandCode) or is_registered(type_.code))
@@ -65,6 +72,18 @@ def checked_type(type_: OperandType) -> OperandType:
     if rule is not None:
         _check_quantization(type_, scale, rule)
     return dataclasses.replace(type_, scale=scale)
+
+
+def _of_right_kinds(type_: OperandType) -> OperandType:
+    """The type with NumPy's whole numbers as Python's; errors as in `checked`."""
+    checked("operand type", type_, OperandType, "an OperandType")
+    checked_whole("operand code", type_.code)
+    checked("operand scale", type_.scale, (numbers.Real,), "a number")
+    return dataclasses.replace(
+        type_,
+        dimensions=checked_whole_numbers("operand dimensions", type_.dimensions),
+        zero_point=checked_whole("operand zero point", type_.zero_point),
+    )
 
 
 def _check_quantization(type_: OperandType, scale: float, rule: QuantizationRule) -> None:

@@ -73,6 +73,8 @@ def _described(operand: Operand) -> tuple[object, ...]:
 def _read(path: Path, key: str) -> Program | None:
     """The program of a file; None if it is not there, damaged, of another key, or does not verify."""
     try:
+        if not path.is_file():  # a pipe, say, would never end
+            return None
         program = decode_program(path.read_bytes())
         if program.notes.get(KEY_NOTE) != key:
             return None

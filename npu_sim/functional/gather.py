@@ -19,7 +19,9 @@ def gather(state: MachineState, i: Gather, unit_index: int) -> None:
     lookups = _integers(state, i.lookup_address, i.lookups)
     outside = lookups[(lookups < 0) | (lookups >= i.value_rows)]
     if outside.size:
-        raise MachineError(f"lookup {outside[0]}: must be 0 … {i.value_rows - 1}, the rows of the table")
+        raise MachineError(
+            f"lookup {outside[0]} is outside the {i.value_rows} rows of values: 0 … {i.value_rows - 1}"
+        )
     _output_rows(state, i)[...] = _value_rows(state, i)[lookups]
 
 

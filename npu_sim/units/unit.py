@@ -12,6 +12,7 @@ from npu_sim.core.instruction_queue import InstructionQueue
 from npu_sim.core.observation import Observation, UnitLog
 from npu_sim.core.semaphore import Semaphore
 from npu_sim.core.work import Work
+from npu_sim.errors import InstructionError, MachineError
 from npu_sim.events import StallReason
 from npu_sim.functional.executor import InstructionExecutor
 from npu_sim.units.machine_timing import MachineTiming
@@ -80,7 +81,10 @@ class Unit(abc.ABC):
         self.last_retirement = cycle
 
         def retire(_: simpy.Event | None) -> None:
-            self._executor.execute(instruction, self.place.index)
+            try:
+                self._executor.execute(instruction, self.place.index)
+            except MachineError as error:
+                raise InstructionError(str(error), index) from error
             self.observation.acted(cycle, self.log.name, index, work.activities)
             self.observation.retire(cycle, self.log, index)
 

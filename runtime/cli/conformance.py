@@ -1,7 +1,7 @@
 """`npu-sim conformance`: AOSP's conformance cases through the runtime."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,7 +55,8 @@ def conformance(
 ) -> None:
     """Run conformance cases, and compare the answers with the expected ones by AOSP's rules.
 
-    DIR stands for all .json files in it and below. A case that expects an error passes if it gets one. Exit
+    DIR stands for all .json files in it and below. A case that expects an error passes if it gets one
+    that NNAPI's rules give. A file that is no case counts as failed; the others are judged all the same. Exit
     status 1 if a case failed or was refused.
 
     \b
@@ -71,13 +72,14 @@ def conformance(
     from runtime.conformance.suite import Suite
 
     config = machine_config(machine, set_)
+    cases, unread = _read(case_files(paths), with_variants=variants)
     suite = Suite(
-        cases=tuple(_read(case_files(paths), with_variants=variants)),
+        cases=cases,
         device=device,
         machine=config,
         numerics=Numerics(numerics or Numerics.NNAPI),
     )
-    outcomes = _run(suite, jobs)
+    outcomes = [*_run(suite, jobs), *unread]
     if json is not None:
         settings = {
             "device": device,
@@ -93,19 +95,24 @@ def conformance(
         raise click.exceptions.Exit(1)
 
 
-def _read(files: Sequence[Path], *, with_variants: bool) -> "Iterable[Case]":
-    """All cases before the first one runs, so that a bad file is found at once."""
+def _read(files: Sequence[Path], *, with_variants: bool) -> "tuple[tuple[Case, ...], list[Outcome]]":
+    """All cases, and what became of the files that are none or cannot be read."""
     from runtime.cli.progress import ProgressBar
-    from runtime.conformance.case_file import read_case
+    from runtime.conformance.case_file import CaseFileError, read_case
+    from runtime.conformance.harness import unreadable
     from runtime.conformance.variants import variants
 
+    cases: list[Case] = []
+    unread = []
     with ProgressBar("reading", len(files)) as progress:
         for file in files:
-            case = read_case(file)
-            yield case
-            if with_variants:
-                yield from variants(case)
+            try:
+                case = read_case(file)
+                cases += [case, *variants(case)] if with_variants else [case]
+            except (CaseFileError, OSError) as error:
+                unread.append(unreadable(str(file), str(error).removeprefix(f"{file}: ")))
             progress.advance()
+    return tuple(cases), unread
 
 
 def _run(suite: "Suite", jobs: int) -> "list[Outcome]":

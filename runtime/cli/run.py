@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 def run(model: Path | None, until: tuple[str, ...], **arguments: Any) -> None:
     """Run one inference on the simulated NPU; print cycles, energy and their causes.
 
-    MODEL is a quantised .tflite file, or a program that `npu-sim compile` wrote. Without it, the embedded
-    digits classifier: all held-out images if no option asks for a single run, else one inference.
+    MODEL is a .tflite file (quantised or float), or a program that `npu-sim compile` wrote. Without it, the
+    embedded digits classifier: all held-out images if no option asks for a single run, else one inference.
 
     \b
     Examples:

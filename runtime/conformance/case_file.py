@@ -31,20 +31,21 @@ class CaseFileError(BadDataError):
 
 
 def case_files(paths: Iterable[Path]) -> list[Path]:
-    """The files among `paths`, and all .json files in folders and below, by name.
+    """The files among `paths`, and all .json files in folders and below, by name; each file once.
 
     Raises CaseFileError for a folder without any.
     """
-    found: list[Path] = []
+    found: dict[Path, Path] = {}
     for path in paths:
         if not path.is_dir():
-            found.append(path)
+            found.setdefault(path.resolve(), path)
             continue
         inside = sorted(inner for inner in path.rglob("*.json") if not inner.is_dir())
         if not inside:
             raise CaseFileError(f"{path}: has no .json file, must have at least 1")
-        found += inside
-    return found
+        for inner in inside:
+            found.setdefault(inner.resolve(), inner)
+    return [*found.values()]
 
 
 def read_case(path: Path) -> Case:

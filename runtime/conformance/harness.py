@@ -12,7 +12,15 @@ from runtime.compilation import Compilation
 from runtime.conformance.case import Case, Example, Subject
 from runtime.conformance.comparison import Agreement, compare
 from runtime.device import Array, Device, DeviceResult
-from runtime.errors import RuntimeFailure
+from runtime.errors import (
+    BadDataError,
+    BadStateError,
+    MissingPackageError,
+    OpFailedError,
+    RuntimeFailure,
+    UnexpectedNullError,
+    UnsupportedModelError,
+)
 from runtime.execution import Execution
 from runtime.memory import Memory
 from runtime.model import Model
@@ -70,7 +78,7 @@ def run_case(case: Case, device: Device, numerics: Numerics) -> Outcome:
             if agreement > worst:
                 worst, detail = agreement, difference
     except RuntimeFailure as error:
-        if case.expect_failure:
+        if case.expect_failure and _is_by_the_rules(error):
             return outcome
         return dataclasses.replace(outcome, verdict=Verdict.REFUSED, detail=str(error))
     except Exception as error:
@@ -86,6 +94,18 @@ def run_case(case: Case, device: Device, numerics: Numerics) -> Outcome:
         ran_on=tuple(_place(subject, device, compilation.graph, results) for subject in case.subjects),
         fallbacks=tuple({f"{f.op}: {f.reason}": None for result in results for f in result.fallbacks}),
     )
+
+
+def unreadable(file: str, detail: str) -> Outcome:
+    """The outcome of a file that is no case: it fails, about no operation."""
+    return Outcome(name=file, variant="", subjects=(), verdict=Verdict.FAILED, detail=detail)
+
+
+def _is_by_the_rules(error: RuntimeFailure) -> bool:
+    """True if the rules give this error; False if it is a limit of this program or of its surroundings."""
+    if isinstance(error, UnsupportedModelError | MissingPackageError):
+        return False
+    return isinstance(error, UnexpectedNullError | BadDataError | BadStateError | OpFailedError)
 
 
 def build_model(case: Case) -> Model:

@@ -32,13 +32,13 @@ class Tally:
         return {"cases": self.cases, **counts, "ran_on": dict(sorted(self.ran_on.items()))}
 
 
-def tally(outcomes: Sequence[Outcome], counts: Callable[[Subject], bool] = lambda subject: True) -> Tally:
-    """Count the cases about a subject that `counts`, each once, and where those subjects ran."""
+def tally(outcomes: Sequence[Outcome], counts: Callable[[Subject], bool] | None = None) -> Tally:
+    """Count the cases about a subject that `counts` (None: all cases), each once, and where those ran."""
     verdicts: collections.Counter[Verdict] = collections.Counter()
     ran_on: collections.Counter[str] = collections.Counter()
     for outcome in outcomes:
-        chosen = [index for index, subject in enumerate(outcome.subjects) if counts(subject)]
-        if chosen:
+        chosen = [i for i, subject in enumerate(outcome.subjects) if counts is None or counts(subject)]
+        if chosen or counts is None:
             verdicts[outcome.verdict] += 1
             ran_on.update({outcome.ran_on[index] for index in chosen if outcome.ran_on})
     return Tally(verdicts=verdicts, ran_on=ran_on)

@@ -30,7 +30,7 @@ class Suite:
 
     def outcomes(self, jobs: int = 1) -> Iterator[Outcome]:
         """What became of each case, in order; `jobs` is the number of processes."""
-        if jobs == 1:
+        if jobs == 1 or not self.cases:
             device = get_device(self.device, self.machine)
             return (run_case(case, device, self.numerics) for case in self.cases)
         return self._in_processes(jobs)

@@ -57,8 +57,8 @@ class NpuDevice:
     def prepare(self, graph: Graph, options: CompilationOptions) -> NpuPrepared:
         """Compile for this machine at the preference's operating point.
 
-        Operations that the NPU cannot run go to the host; a tensor that cannot be tiled into the NPU's memory
-        is an error, for it asks for another machine.
+        Operations that the NPU cannot run, or that are not worth a crossing (`compiler.partition`), go to the
+        host. A tensor that cannot be tiled into the NPU's memory is an error: it asks for another machine.
         """
         _check_size(graph)
         point = operating_point(self.config, options.preference)

@@ -11,7 +11,7 @@ from runtime.nnapi.state import State, implements
 def chosen_devices(state: State, devices: int, count: int) -> list[ListedDevice]:
     """Devices from an array of handles; the first wrong one decides the error."""
     chosen: list[ListedDevice] = []
-    for position, handle in enumerate(foreign_memory.address_list(devices, count)):
+    for position, handle in enumerate(foreign_memory.addresses(devices, count)):
         if handle == 0:
             raise UnexpectedNullError(f"device {position} of {count} is NULL")
         try:

@@ -98,7 +98,7 @@ def start_compute_with_dependencies(
     state: State, execution: Execution, dependencies: int, count: int, duration: int, event: int
 ) -> None:
     """Run in the background, after others."""
-    events = _events(state, foreign_memory.address_list(dependencies, count))
+    events = _events(state, list(foreign_memory.addresses(dependencies, count)))
     _give(state, event, execution.start_compute_with_dependencies(events, duration))
 
 

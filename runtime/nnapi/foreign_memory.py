@@ -2,7 +2,7 @@
 
 import ctypes
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, SupportsIndex
 
 from compiler.graph import OperandType
@@ -78,9 +78,10 @@ def float_list(address: int, count: int) -> Sequence[float]:
     return view(address, 4 * count).cast("f").tolist()
 
 
-def address_list(address: int, count: int) -> list[int]:
-    """Elements of an array of pointers."""
-    return view(address, 8 * count).cast("Q").tolist()
+def addresses(address: int, count: int) -> Iterator[int]:
+    """Elements of an array of pointers, each read when it is asked for: an early one may end the call."""
+    for position in range(count):
+        yield ctypes.c_uint64.from_address(address + 8 * position).value
 
 
 def string(address: int) -> bytes:

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from compiler.graph import Graph, Operand, Operation
 from compiler.nnapi import Numerics, OperationCode
-from compiler.partition import Place, Segment, npu_refusals, partition, split
+from compiler.partition import BESIDE_HOST, Place, Segment, npu_refusals, partition, split
 from compiler.passes.legalise import legalise
 from npu_sim.config_io import load_machine, override
-from tests.support.one_operation import OperandList, float32, quant8
+from tests.support.one_operation import OperandList, float32, int32, quant8
 
 TINY = load_machine("tiny").target
 WITHOUT_FLOAT = override(load_machine("tiny"), ["vector.float_lanes=0"]).target
@@ -156,3 +156,106 @@ def test_of_two_equal_beginnings_the_npu_starts() -> None:
     operands.operation(RELU, [a], [c])
     segments = split(operands.finish([a], [b, c]), {0: "no"})
     assert [segment.place for segment in segments] == [Place.NPU, Place.REFERENCE]
+
+
+RESHAPE, DENSE, DEQUANTIZE = (
+    OperationCode.RESHAPE,
+    OperationCode.FULLY_CONNECTED,
+    OperationCode.DEQUANTIZE,
+)
+
+
+class Network:
+    """Float and quant8 layers on 2 × 2 tensors, built call by call."""
+
+    def __init__(self) -> None:
+        self.operands = OperandList()
+        self._fuse = self.operands.scalar(0)
+
+    def tensor(self, is_float: bool = True) -> int:
+        return self.operands.operand(float32(2, 2) if is_float else quant8(2, 2, scale=0.5))
+
+    def unary(self, code: OperationCode, source: int, is_float: bool = True) -> int:
+        result = self.tensor(is_float)
+        self.operands.operation(code, [source], [result])
+        return result
+
+    def add(self, first: int, second: int) -> int:
+        result = self.tensor()
+        self.operands.operation(OperationCode.ADD, [first, second, self._fuse], [result])
+        return result
+
+    def reshape(self, source: int) -> int:
+        result = self.tensor()
+        shape = self.operands.operand(int32(2), np.array([2, 2], np.int32))
+        self.operands.operation(RESHAPE, [source, shape], [result])
+        return result
+
+    def dense(self, source: int, is_float: bool = True) -> int:
+        """On the host if it is float: the NPU multiplies quant8 matrices only."""
+        types = (float32(2, 2), float32(2)) if is_float else (quant8(2, 2), int32(2, scale=0.5))
+        weights, bias = (self.operands.operand(kind, np.zeros(kind.dimensions, kind.dtype)) for kind in types)
+        result = self.tensor(is_float)
+        self.operands.operation(DENSE, [source, weights, bias, self._fuse], [result])
+        return result
+
+    def on_host(self, inputs: list[int], outputs: list[int]) -> list[int]:
+        graph = legalise(self.operands.finish(inputs, outputs), Numerics.NNAPI)
+        return [*npu_refusals(graph, TINY, Numerics.NNAPI)]
+
+
+@pytest.mark.parametrize("code", [RESHAPE, RELU])
+def test_a_lone_operation_without_products_stays_on_the_host_around_it(code: OperationCode) -> None:
+    network = Network()
+    x = network.tensor()
+    before = network.dense(x)
+    between = network.reshape(before) if code is RESHAPE else network.unary(code, before)
+    assert network.on_host([x], [network.dense(between)]) == [0, 1, 2]
+
+
+def test_what_is_moved_says_why() -> None:
+    network = Network()
+    x = network.tensor()
+    y = network.unary(RELU, network.dense(x))
+    graph = legalise(network.operands.finish([x], [y]), Numerics.NNAPI)
+    (segment,) = partition(graph, TINY, Numerics.NNAPI)
+    assert segment.place is Place.REFERENCE
+    assert "TENSOR_FLOAT32" in segment.refusals[0]
+    assert segment.refusals[1] == BESIDE_HOST
+
+
+def test_beginnings_and_ends_without_products_go_with_the_host() -> None:
+    network = Network()
+    x = network.tensor()
+    y = network.unary(RELU, network.dense(network.unary(RELU, x)))
+    assert network.on_host([x], [y]) == [0, 1, 2]
+
+
+def test_a_shortcut_past_the_host_does_not_hold_work_on_the_npu() -> None:
+    network = Network()
+    x = network.tensor()
+    before = network.add(network.dense(x), x)
+    y = network.add(network.dense(before), before)
+    assert network.on_host([x], [y]) == [0, 1, 2, 3]
+
+
+def test_what_hands_tensors_to_products_of_the_npu_stays_there() -> None:
+    network = Network()
+    x = network.tensor(is_float=False)
+    real = network.unary(DEQUANTIZE, network.dense(x, is_float=False))
+    y = network.add(network.dense(real), real)
+    assert network.on_host([x], [y]) == [2]
+
+
+def test_what_the_host_has_no_share_in_stays_on_the_npu() -> None:
+    network = Network()
+    x = network.tensor()
+    assert network.on_host([x], [network.dense(x), network.unary(RELU, x)]) == [0]
+
+
+def test_a_shared_model_input_joins_nothing() -> None:
+    network = Network()
+    x = network.tensor(is_float=False)
+    product = network.dense(x, is_float=False)
+    y = network.dense(network.unary(DEQUANTIZE, x))
+    assert network.on_host([x], [product, y]) == [1, 2]

@@ -37,7 +37,7 @@ def test_every_error_has_its_result_code(kind: type[RuntimeFailure], code: Resul
         (GraphError("m", ResultCode.BAD_DATA), BadDataError),
         (GraphError("m", ResultCode.OP_FAILED), OpFailedError),
         (UnsupportedError("m"), UnsupportedModelError),
-        (PlacementError("m"), OpFailedError),
+        (PlacementError("m"), UnsupportedModelError),
         (VerificationError("m"), OpFailedError),
         (DeadlockError("m"), OpFailedError),
         (InputError("m"), BadDataError),

@@ -57,7 +57,7 @@ def test_embedding_lookup_takes_row_numbers_at_execution(device: Device) -> None
 @pytest.mark.parametrize("device", DEVICES, ids=lambda device: device.name)
 def test_a_row_number_outside_the_table_fails(device: Device, number: int) -> None:
     lookups = (int32(2), [0, number])
-    with pytest.raises(OpFailedError, match=f"lookup {number}"):
+    with pytest.raises(OpFailedError, match=rf"EMBEDDING_LOOKUP .*: lookup {number} is outside the 4 rows"):
         compute(device, OperationCode.EMBEDDING_LOOKUP, [lookups, (TABLE, VALUES)], [ROWS])
 
 
@@ -75,5 +75,5 @@ def test_hashtable_lookup_takes_keys_at_execution(device: Device) -> None:
 
 @pytest.mark.parametrize("device", DEVICES, ids=lambda device: device.name)
 def test_keys_that_descend_fail(device: Device) -> None:
-    with pytest.raises(OpFailedError, match="key"):
+    with pytest.raises(OpFailedError, match=r"HASHTABLE_LOOKUP .*: key \d+ at \d"):
         look_up(device, [-2, 7, 1, 9])

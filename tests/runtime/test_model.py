@@ -1,9 +1,13 @@
+import re
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
 from compiler.graph import OperandType
 from compiler.nnapi import OperandCode, OperationCode
-from runtime.errors import BadDataError, BadStateError
+from runtime.errors import BadDataError, BadStateError, RuntimeFailure, UnexpectedNullError
 from runtime.lifecycle import Phase
 from runtime.model import Model
 from tests.support.nnapi_models import INT32, QUANT8, add_model
@@ -184,3 +188,71 @@ def test_a_scale_is_kept_as_float32() -> None:
     model.identify_inputs_and_outputs([0], [1])
     model.finish()
     assert model.graph.operands[0].type.scale == float(np.float32(0.1))
+
+
+NONE: Any = None
+TEXT: Any = "a"
+
+
+@pytest.mark.parametrize(
+    ("type_", "kind", "message"),
+    [
+        (NONE, UnexpectedNullError, "operand type is None, must be an OperandType"),
+        (TEXT, BadDataError, "operand type is 'a' of type str, must be an OperandType"),
+        (OperandType(NONE), UnexpectedNullError, "operand code is None, must be a whole number"),
+        (OperandType(TEXT), BadDataError, "operand code is 'a' of type str"),
+        (OperandType(OperandCode.TENSOR_INT32, NONE), UnexpectedNullError, "operand dimensions is None"),
+        (OperandType(OperandCode.TENSOR_INT32, (2.5,)), BadDataError, "operand dimensions[0] is 2.5 of"),  # type: ignore[arg-type]
+        (OperandType(OperandCode.TENSOR_INT32, TEXT), BadDataError, "operand dimensions[0] is 'a' of"),
+        (OperandType(OperandCode.TENSOR_INT32, np.array(2)), BadDataError, "operand dimensions is array(2)"),  # type: ignore[arg-type]
+        (OperandType(OperandCode.TENSOR_INT32, (1,), TEXT), BadDataError, "operand scale is 'a' of type str"),
+        (OperandType(OperandCode.TENSOR_INT32, (1,), 1.0, NONE), UnexpectedNullError, "operand zero point"),
+    ],
+)
+def test_an_operand_type_of_wrong_python_types_is_refused(
+    type_: OperandType, kind: type[RuntimeFailure], message: str
+) -> None:
+    with pytest.raises(kind, match=re.escape(message)):
+        Model().add_operand(type_)
+
+
+@pytest.mark.parametrize("wrong", [TEXT, [TEXT], [0.0], 0, [[0]], np.array(0), [np.array([0, 0])]])
+def test_operand_numbers_of_wrong_python_types_are_refused(wrong: Any) -> None:
+    model = Model()
+    model.add_operand(QUANT8)
+    calls: list[Callable[[], None]] = [
+        lambda: model.add_operation(OperationCode.RELU, wrong, [0]),
+        lambda: model.add_operation(OperationCode.RELU, [0], wrong),
+        lambda: model.identify_inputs_and_outputs(wrong, []),
+    ]
+    for call in calls:
+        with pytest.raises(BadDataError, match=r"operand numbers.* must be a"):
+            call()
+
+
+@pytest.mark.parametrize("wrong", [NONE, [NONE]])
+def test_no_operand_numbers_are_unexpected_null(wrong: Any) -> None:
+    model = Model()
+    model.add_operand(QUANT8)
+    with pytest.raises(UnexpectedNullError, match=r"Model.add_operation: operand numbers.* is None"):
+        model.add_operation(OperationCode.RELU, wrong, [0])
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [(NONE, UnexpectedNullError), (TEXT, BadDataError), (4.0, BadDataError), ([], BadDataError)],
+)
+def test_an_operation_code_that_is_no_number_is_refused(code: Any, kind: type[RuntimeFailure]) -> None:
+    with pytest.raises(kind, match=r"Model.add_operation: operation code is .* must be a whole number"):
+        Model().add_operation(code, [], [])
+
+
+def test_whole_numbers_of_numpy_are_taken() -> None:
+    model = Model()
+    sizes: Any = np.array([2, 3])
+    first, second = (model.add_operand(OperandType(OperandCode.TENSOR_FLOAT32, sizes)) for _ in range(2))
+    model.add_operation(OperationCode.RELU, np.array([first]), [np.int64(second)])  # type: ignore[arg-type, list-item]
+    model.identify_inputs_and_outputs([first], [second])
+    model.finish()
+    assert model.graph.operands[0].type.dimensions == (2, 3)
+    assert model.graph.operations[0].inputs == (0,)

@@ -139,6 +139,14 @@ def test_a_damaged_file_is_replaced(tmp_path: Path, damage: Callable[[bytes], by
     assert path.read_bytes() == good
 
 
+def test_a_pipe_in_the_place_of_the_file_is_no_program(tmp_path: Path) -> None:
+    compiled(tmp_path)
+    (path,) = tmp_path.iterdir()
+    path.unlink()
+    os.mkfifo(path)
+    assert compiled(tmp_path).prepared is not None
+
+
 def test_every_cut_and_every_bit_is_noticed(tmp_path: Path) -> None:
     compiled(tmp_path)
     path, generator = the_file(tmp_path), random.Random(1)

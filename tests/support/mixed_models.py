@@ -1,6 +1,7 @@
 """Models that need both the NPU and its host, built call by call."""
 
 import numpy as np
+import numpy.typing as npt
 
 from compiler.graph import OperandType
 from compiler.nnapi import OperandCode, OperationCode
@@ -25,6 +26,32 @@ def dense_model() -> Model:
     model.add_operation(OperationCode.RELU, [z], [y], "positive")
     model.add_operation(OperationCode.DEQUANTIZE, [x], [real])
     model.add_operation(OperationCode.FULLY_CONNECTED, [real, weights, bias, scalar(model, 0)], [z], "dense")
+    model.identify_inputs_and_outputs([x], [y, z])
+    model.finish()
+    return model
+
+
+def residual_model() -> Model:
+    """quant8 x (2, 4) → dense (identity) → dequantised “real” → dense (host) → z, an output; y = z + real.
+
+    z = 2 real + 1 as in `dense_model`. The multiply-accumulates of the first layer keep the dequantisation
+    and the sum on the NPU.
+    """
+    model = Model("residual")
+    x = model.add_operand(quant8(2, SIZE, scale=0.5, zero_point=8), "x")
+    real = model.add_operand(float32(2, SIZE), "real")
+    z = model.add_operand(float32(2, SIZE), "z")
+    y = model.add_operand(float32(2, SIZE), "y")
+    same = model.add_operand(quant8(2, SIZE, scale=0.5, zero_point=8), "same")
+    identity = constant(model, quant8(SIZE, SIZE, scale=1.0), np.eye(SIZE, dtype=np.uint8))
+    none = constant(model, int32(SIZE, scale=0.5), np.zeros(SIZE, np.int32))
+    weights = constant(model, float32(SIZE, SIZE), 2 * np.eye(SIZE, dtype=np.float32))
+    bias = constant(model, float32(SIZE), np.ones(SIZE, np.float32))
+    fuse = scalar(model, 0)
+    model.add_operation(OperationCode.ADD, [z, real, fuse], [y], "sum")
+    model.add_operation(OperationCode.FULLY_CONNECTED, [x, identity, none, fuse], [same], "same")
+    model.add_operation(OperationCode.DEQUANTIZE, [same], [real])
+    model.add_operation(OperationCode.FULLY_CONNECTED, [real, weights, bias, fuse], [z], "dense")
     model.identify_inputs_and_outputs([x], [y, z])
     model.finish()
     return model
@@ -68,7 +95,7 @@ def lookup_model() -> Model:
     model = Model("lookup")
     rows = model.add_operand(int32(2), "rows")
     table = constant(model, float32(2, 2), np.array([[1, 2], [3, 4]], np.float32))
-    found, result = model.add_operand(float32(2, 2)), model.add_operand(float32(2, 2), "y")
+    found, result = model.add_operand(float32(2, 2), "found"), model.add_operand(float32(2, 2), "y")
     model.add_operation(OperationCode.RELU, [found], [result])
     model.add_operation(OperationCode.EMBEDDING_LOOKUP, [rows, table], [found])
     model.identify_inputs_and_outputs([rows], [result])
@@ -90,9 +117,7 @@ def wide_softmax_model(size: int) -> Model:
     return model
 
 
-def constant(
-    model: Model, type_: OperandType, value: "np.ndarray[tuple[int, ...], np.dtype[np.float32]]"
-) -> int:
+def constant(model: Model, type_: OperandType, value: npt.NDArray[np.generic]) -> int:
     """Add a constant tensor."""
     operand = model.add_operand(type_)
     model.set_operand_value(operand, value)

@@ -77,7 +77,9 @@ def test_gather_refuses_a_row_outside_the_table(number: int) -> None:
         output_row_pitch=4,
     )
     before = state.sram.copy()
-    with pytest.raises(MachineError, match=rf"Gather: lookup {number}: must be 0 … 2"):
+    with pytest.raises(
+        MachineError, match=rf"Gather: lookup {number} is outside the 3 rows of values: 0 … 2"
+    ):
         Executor(state).execute(instruction, 0)
     assert np.array_equal(state.sram, before)
 

@@ -92,14 +92,32 @@ def test_rules_of_level_27_can_be_asked_for(tmp_path: Path) -> None:
     assert report(tmp_path, "--numerics", "nnapi27", "--device", "reference")["numerics"] == "nnapi27"
 
 
-def test_a_bad_file_is_found_before_anything_runs(tmp_path: Path) -> None:
+def test_a_file_that_is_no_case_fails_and_the_others_are_judged(tmp_path: Path) -> None:
     write(tmp_path, "good", sum_case())
-    (tmp_path / "worse.json").write_text("{}")
-    message = failure_of("conformance", tmp_path)
-    assert message == (
-        f"{tmp_path / 'worse.json'}: not a conformance case of format 1: Object missing required field"
-        " `format`"
+    bad = tmp_path / "bad.json"
+    bad.write_text("{}")
+    result = npu_sim("conformance", tmp_path, "--device", "reference")
+    assert result.exit_code == 1
+    assert (
+        f"failed: {bad}: not a conformance case of format 1: Object missing required field `format`"
+        in result.stdout
     )
+    lines = [line.split() for line in result.stdout.splitlines()]
+    assert ["all", "2", "1", "0", "1", "0", "reference", "1"] in lines
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_files_that_are_no_cases_are_counted_without_any_case(tmp_path: Path, jobs: int) -> None:
+    (tmp_path / "bad.json").write_text("[]")
+    result = npu_sim("conformance", tmp_path, "--jobs", jobs, "--json", "-")
+    found = json.loads(result.stdout)
+    assert (result.exit_code, found["cases"], found["failed"]) == (1, 1, 1)
+    assert found["results"][0]["name"] == str(tmp_path / "bad.json")
+
+
+def test_a_file_that_is_named_twice_counts_once(tmp_path: Path) -> None:
+    path = write(tmp_path, "sum", sum_case())
+    assert report(path, tmp_path, path, "--device", "reference")["cases"] == 1
 
 
 def test_a_folder_without_cases_is_refused(tmp_path: Path) -> None:

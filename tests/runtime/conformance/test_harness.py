@@ -6,7 +6,7 @@ import pytest
 
 from compiler.graph import Graph
 from compiler.nnapi import Numerics
-from npu_sim.config_io import load_machine
+from npu_sim.config_io import load_machine, override
 from runtime.conformance.case import Case
 from runtime.conformance.case_file import read_case
 from runtime.conformance.harness import Outcome, Verdict, build_model, run_case
@@ -86,6 +86,26 @@ def test_an_error_that_is_expected_passes(tmp_path: Path) -> None:
     operands = [tensor("input", [2]), tensor("output", [3])]
     document = case(operands, "RELU", [([["0", "0"]], [["0", "0", "0"]])], expect_failure=True)
     assert ran(tmp_path, document).verdict is Verdict.EXACT
+
+
+def test_what_is_not_implemented_is_not_the_error_that_is_expected(tmp_path: Path) -> None:
+    operands = [tensor("input", [2]), tensor("output", [2])]
+    document = case(operands, "SIN", [([["0", "0"]], [["0", "0"]])], expect_failure=True)
+    outcome = ran(tmp_path, document)
+    assert (outcome.verdict, "not implemented" in outcome.detail) == (Verdict.REFUSED, True)
+
+
+def test_too_little_memory_is_not_the_error_that_is_expected(tmp_path: Path) -> None:
+    size = 4000
+    operands = [
+        tensor("input", [1, size], "TENSOR_QUANT8_ASYMM", scale=0.5, zp=8),
+        {"type": "FLOAT32", "dims": [], "lifetime": "const", "value": ["1"]},
+        tensor("output", [1, size], "TENSOR_QUANT8_ASYMM", scale=0.00390625),
+    ]
+    document = case(operands, "SOFTMAX", [([[8] * size], [[0] * size])], expect_failure=True)
+    small = NpuDevice(override(load_machine("tiny"), ["sram.kib=1", "sram.banks=1", "sram.ports=1"]))
+    outcome = ran(tmp_path, document, small)
+    assert (outcome.verdict, "cannot be tiled" in outcome.detail) == (Verdict.REFUSED, True)
 
 
 def test_an_answer_instead_of_an_error_fails(tmp_path: Path) -> None:

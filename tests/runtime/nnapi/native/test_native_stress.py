@@ -9,7 +9,15 @@ from tests.support.native_client import NEEDS_COMPILER, compiled, run_client
 
 pytestmark = NEEDS_COMPILER
 SOURCE = Path(__file__).with_name("stress.c")
-VALGRIND = ["valgrind", "--error-exitcode=9", "--leak-check=no", "--undef-value-errors=no", "-q"]
+SUPPRESSIONS = Path(__file__).with_name("valgrind.supp")
+VALGRIND = [
+    "valgrind",
+    "--error-exitcode=9",
+    "--leak-check=no",
+    "--undef-value-errors=no",
+    "-q",
+    f"--suppressions={SUPPRESSIONS}",
+]
 """Undefined values are not looked for: Python's own allocator and NumPy's vector code have harmless ones."""
 
 

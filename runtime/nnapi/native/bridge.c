@@ -107,12 +107,25 @@ static void at_exit(void)
 }
 
 /* Start an interpreter of our own. It is never ended: another thread may be inside it at any time. */
+/* Start Python as it was when the library was built: a PYTHONHOME of the client is meant for another one, and
+ * Python ends the process when it does not find its libraries there. */
+static void initialize_python(void)
+{
+    const char *home = getenv("PYTHONHOME");
+    char *kept = home != NULL ? strdup(home) : NULL;
+    unsetenv("PYTHONHOME");
+    python.initialize(0);
+    if (kept != NULL)
+        setenv("PYTHONHOME", kept, 1);
+    free(kept);
+}
+
 static void start_interpreter(void)
 {
     wchar_t *name = python.decode(EXECUTABLE, NULL);
     if (python.set_program_name != NULL && name != NULL)
         python.set_program_name(name); /* where Python looks for its libraries; it keeps the name */
-    python.initialize(0);
+    initialize_python();
     fill_table(true);
     python.save_thread();
     if (atomic_load(&is_filled))

@@ -90,6 +90,10 @@ def test_wrong_environment_is_reported_once_and_fails_every_call(
     assert answer == "ANeuralNetworksModel_create(&model) answers 5"
 
 
+def test_a_python_home_of_the_client_is_not_ours(example: Path) -> None:
+    assert "all 2 devices agree" in run_client([example], {"PYTHONHOME": "/nowhere"}).stdout
+
+
 def test_a_python_without_our_packages_can_be_the_client() -> None:
     code = "print(load().ANeuralNetworks_getDeviceCount(ctypes.byref(count)), count.value)"
     assert run_python(code) == ["0", "2"]

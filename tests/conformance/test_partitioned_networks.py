@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from compiler.partition import BESIDE_HOST
 from runtime.conformance.comparison import ABSOLUTE_FLOAT_TOLERANCE, RELATIVE_FLOAT_TOLERANCE
 from runtime.errors import ModelFileError
 from runtime.inputs import fixed_input
@@ -61,5 +62,7 @@ def test_the_float_network_agrees_with_its_golden(kind: str, machine: str) -> No
         rtol=RELATIVE_FLOAT_TOLERANCE,
         atol=ABSOLUTE_FLOAT_TOLERANCE,
     )
-    assert {layer["device"] for layer in result.to_json_dict()["layers"]} == {"npu", "host"}
-    assert {f.op for f in result.fallbacks} == {"CONV_2D", "FULLY_CONNECTED"}
+    # Its convolutions need the host, and what stands between them stays there: a crossing would cost more.
+    assert {layer["device"] for layer in result.to_json_dict()["layers"]} == {"host"}
+    refused = {f.op for f in result.fallbacks if f.reason != BESIDE_HOST}
+    assert refused == {"CONV_2D", "FULLY_CONNECTED"}

@@ -60,7 +60,7 @@ def best_plan(
 ) -> Plan:
     """The plan for the whole SRAM; for the objective BYTES the one with least traffic among all SRAM sizes.
 
-    Raises PlacementError if a tensor cannot be tiled into the SRAM.
+    Raises PlacementError if a tensor cannot be tiled into the SRAM, TileCountError if it takes too many tiles.
     """
     search = TileSearch(target=target, cost=cost, options=options)
     _check_feasible(lowered, target, search)
@@ -75,7 +75,7 @@ def best_plan(
             other = _plan(lowered, smaller, search, options, best.dram_bytes)
         except _OverLimitError:
             continue
-        except PlacementError:
+        except (PlacementError, TileCountError):
             break
         if other.dram_bytes < best.dram_bytes:
             best = other

@@ -60,7 +60,8 @@ def best_plan(
 ) -> Plan:
     """The plan for the whole SRAM; for the objective BYTES the one with least traffic among all SRAM sizes.
 
-    Raises PlacementError if a tensor cannot be tiled into the SRAM, TileCountError if it takes too many tiles.
+    Raises PlacementError if a tensor cannot be tiled into the SRAM, TileCountError if the network takes
+    too many tiles.
     """
     search = TileSearch(target=target, cost=cost, options=options)
     _check_feasible(lowered, target, search)
